@@ -104,11 +104,6 @@ CREATE TABLE finished_counts (
   kind INTEGER NOT NULL, state INTEGER NOT NULL, count INTEGER NOT NULL, PRIMARY KEY (kind, state)
 ) STRICT, WITHOUT ROWID;
 
--- How many calls have not ended, where several instances share the store.
-CREATE TABLE unfinished_counts (
-  shard INTEGER NOT NULL, namespace INTEGER NOT NULL, count INTEGER NOT NULL, PRIMARY KEY (shard, namespace)
-) STRICT, WITHOUT ROWID;
-
 -- How calls ended and how attempts went, counted by namespace and step of time.
 CREATE TABLE statistics (
   namespace INTEGER NOT NULL, step INTEGER NOT NULL, start INTEGER NOT NULL, counts TEXT NOT NULL,

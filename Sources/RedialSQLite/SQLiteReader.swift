@@ -32,7 +32,7 @@ package final class SQLiteReader: CallReader {
   ) throws(StoreError) {
     let vault = store?.vault ?? vault
     self.vault = vault
-    log = store?.log?.view
+    log = store?.log.view
     self.connections = max(1, connections)
     if store == nil, vault !== Vault.none {
       vault.read { () throws(StoreError) in try StoredDataKeys.read(path) }

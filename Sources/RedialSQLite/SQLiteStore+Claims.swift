@@ -15,17 +15,17 @@ extension SQLiteStore {
     var corrected: (by: Duration, calls: Int)?
     // The state that it returns counts only the calls that are unfinished after it.
     let state = try claiming(countsDamaged: false) { damaged throws(StoreError) in
-      try log?.empty(into: calls)
+      try log.empty(into: calls)
       try calls.releaseAllHeld()
       if let setBack = try time.begin(at: now) { corrected = (setBack.shift, try correct(by: setBack, at: now)) }
       // An interrupted import has given no turns yet.
       try turns.grantFree()
       // They stay running on disk until their interruption is committed: a recovery after a crash in between finds
       // them again.
-      let running = try take(try search.running(), at: now, &damaged) { _ in }
+      let running = try take(try search.allRunning(), at: now, &damaged) { _ in }
       let unfinished = try namespaces.unfinished()
       return RecoveredState(
-        running: running, nextDue: try search.nextDue(of: nil), queued: try search.queueLengths(),
+        running: running, nextDue: try search.due.next(), queued: try search.queueLengths(),
         targets: try targets.records(at: now) { notices.post(.targetDamaged($0, $1)) },
         unfinished: unfinished.reduce(0) { $0 + $1.unfinished },
         namespaces: unfinished,
@@ -52,18 +52,17 @@ extension SQLiteStore {
   /// Loads calls that are due by a time, alternating between namespaces, earliest first.
   package func claimDue(before time: Timestamp, limit: Int) throws(StoreError) -> Claim {
     try claiming { damaged throws(StoreError) in
-      let session = leases.session?.id
       let calls = try hold(upTo: limit, at: time, &damaged) { count throws(StoreError) in
-        try search.due(by: time, limit: count, of: session)
+        try search.due.due(by: time, limit: count)
       }
-      return Claim(calls: calls, nextDue: try search.nextDue(of: session))
+      return Claim(calls: calls, nextDue: try search.due.next())
     }
   }
 
   /// Loads calls from the queue of a target, the most urgent first, then the oldest.
   package func claimQueued(target: TargetKey, limit: Int) throws(StoreError) -> [CallRecord] {
     try claiming { damaged throws(StoreError) in
-      guard try leases.owns(target), let targetID = try targets.find(target) else { return [] }
+      guard let targetID = try targets.find(target) else { return [] }
       return try hold(upTo: limit, at: nil, &damaged) { count throws(StoreError) in
         try search.queued(targetID: targetID, limit: count)
       }
@@ -73,11 +72,10 @@ extension SQLiteStore {
   /// Loads some calls, in one transaction: each has an fsync.
   ///
   /// - Returns: Of each the call, or the damage with which it cannot be read. It has then ended, by itself or because it
-  ///   was set to `failed`. In a shared store it stays unchanged until its owner finds it, because nobody can tell whose
-  ///   it is.
+  ///   was set to `failed`.
   func fetch(_ addresses: [CallAddress]) throws(StoreError) -> [Result<CallRecord?, StoreError>] {
     try claiming { damaged throws(StoreError) in
-      try log?.fold(addresses.map(\.id), into: calls)
+      try log.fold(addresses.map(\.id), into: calls)
       var found: [Result<CallRecord?, StoreError>] = []
       found.reserveCapacity(addresses.count)
       for address in addresses { found.append(try fetch(address, &damaged)) }
@@ -97,7 +95,6 @@ extension SQLiteStore {
       error.damaged = .init(id: id, hasEnded: try end(call, &damaged))
       return .failure(error)
     case .intact(var call):
-      guard try leases.owns(call.spec.target) else { return .success(call) }
       guard !call.progress.state.isFinal else {
         // A command for it, such as a retry, follows and must still find it.
         eviction.spare(id, at: .now)
@@ -112,7 +109,6 @@ extension SQLiteStore {
   /// Ends a damaged call that was requested. Returns whether it has ended.
   private func end(_ call: DamagedCall, _ damaged: inout [DamagedCall]) throws(StoreError) -> Bool {
     if try calls.hasEnded(call.id) { return true }
-    guard !leases.isShared else { return false }
     try calls.setAside(call.id, at: nil)
     try turns.pass(call.id)
     damaged.append(call)

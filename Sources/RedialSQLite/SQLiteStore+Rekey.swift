@@ -24,7 +24,7 @@ extension SQLiteStore {
     try transaction { () throws(StoreError) in
       guard try service.setting(Self.rekeySetting) == nil else { return }
       // The log has what the old keys have sealed.
-      try log?.empty(into: calls)
+      try log.empty(into: calls)
       for namespace in vault.namespaces {
         guard let key = try vault.newKey(of: namespace, isNext: true) else { continue }
         try service.documents.put(key, isNew: true)
@@ -103,7 +103,7 @@ extension SQLiteStore {
   /// - Returns: How many keys there were.
   package func eraseKeys(of namespace: Namespace, for user: UInt32? = nil) throws(StoreError) -> Int {
     let count = try transaction { () throws(StoreError) in
-      try log?.empty(into: calls)
+      try log.empty(into: calls)
       var count = 0
       for document in try service.documents.all(.dataKey) {
         guard let erased = StoredDataKey.erasure(document, of: namespace) else { continue }

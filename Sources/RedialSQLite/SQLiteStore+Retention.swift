@@ -22,10 +22,8 @@ extension SQLiteStore {
     let usedBytes = try pages.usedBytes()
     let isOver = usedBytes > retention.bytes
     let horizon = retention.horizon(at: now, bytes: usedBytes)
-    if let log {
-      let due = log.ended(by: horizon)
-      if !due.isEmpty { try transaction { () throws(StoreError) in try log.fold(due, into: calls) } }
-    }
+    let due = log.ended(by: horizon)
+    if !due.isEmpty { try transaction { () throws(StoreError) in try log.fold(due, into: calls) } }
     let ended = try eviction.next(endedBy: horizon, at: end)
     if ended.isEmpty {
       if let step = try erasePayloads(retention, at: now, until: end) { return step }
@@ -43,7 +41,7 @@ extension SQLiteStore {
         if isOver, try pages.usedBytes() <= retention.bytes { break }
       }
       try eviction.recordGone(by: ended[removed - 1].end)
-      if let log, log.mayHave(endedBy: ended[removed - 1].end, at: now) { try log.empty(into: calls, at: now) }
+      if log.mayHave(endedBy: ended[removed - 1].end, at: now) { try log.empty(into: calls, at: now) }
       return TidyStep(removed: removed, isDone: false)
     }
   }
@@ -53,10 +51,8 @@ extension SQLiteStore {
     _ retention: Retention, at now: Timestamp, until deadline: ContinuousClock.Instant
   ) throws(StoreError) -> TidyStep? {
     guard let horizon = retention.payloadHorizon(at: now) else { return nil }
-    if let log {
-      let due = log.ended(by: horizon)
-      if !due.isEmpty { try transaction { () throws(StoreError) in try log.fold(due, into: calls) } }
-    }
+    let due = log.ended(by: horizon)
+    if !due.isEmpty { try transaction { () throws(StoreError) in try log.fold(due, into: calls) } }
     let ended = try eviction.nextPayloads(endedBy: horizon, at: deadline)
     if ended.isEmpty { return nil }
     return try transaction { () throws(StoreError) in
@@ -67,7 +63,7 @@ extension SQLiteStore {
           step.erased.append(.erase(id, spec))
         }
         try eviction.setErased(to: PayloadPlace(end: end, id: id))
-        if let log, log.mayHave(endedBy: end, at: now) { try log.empty(into: calls, at: now) }
+        if log.mayHave(endedBy: end, at: now) { try log.empty(into: calls, at: now) }
         if ContinuousClock.now >= deadline { break }
       }
       return step
@@ -77,13 +73,13 @@ extension SQLiteStore {
   /// Writes the log to the tables if nothing was written to it since the last step, so that programs which read the
   /// file find the calls there.
   private func foldIfIdle() throws(StoreError) {
-    guard let log, log.isIdle() else { return }
+    guard log.isIdle() else { return }
     try transaction { () throws(StoreError) in try log.empty(into: calls) }
   }
 
   /// Writes the log to the tables.
   func fold() throws(StoreError) {
-    try transaction { () throws(StoreError) in try log?.foldAll(into: calls) }
+    try transaction { () throws(StoreError) in try log.foldAll(into: calls) }
   }
 
   private func releasePages(until end: ContinuousClock.Instant) throws(StoreError) -> TidyStep {

@@ -1,6 +1,6 @@
 internal import RedialStore
 internal import Glibc
-package import RedialCore
+internal import RedialCore
 package import RedialModel
 
 extension SQLiteStore {
@@ -29,16 +29,17 @@ extension SQLiteStore {
       found.reserveCapacity(keys.count)
       for key in keys { found.append(try find(key: key, at: time)) }
       return .keys(found)
-    case .lease(let request, let session): return .leased(try lease(request, renewing: session))
+    case .lease:
+      throw StoreError(kind: .unavailable, message: "\(file.path) is not shared: nobody else can have a lease on it.")
     case .prove:
       // A different value each time, because an unchanged value would not be written.
-      try setSetting("writtenAgainAt", to: "\(clock().microseconds)")
+      try setSetting("writtenAgainAt", to: "\(Self.machineTime().microseconds)")
       return .done
     }
   }
 
-  /// The time of this machine's wall clock, which all instances that share a file have in common.
-  package static func machineTime() -> Timestamp {
+  /// The time of this machine's wall clock.
+  private static func machineTime() -> Timestamp {
     var time = timespec()
     clock_gettime(CLOCK_REALTIME, &time)
     return Timestamp(microseconds: Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000)

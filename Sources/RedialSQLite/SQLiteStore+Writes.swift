@@ -10,17 +10,10 @@ extension SQLiteStore {
 
   /// Makes all of the changes, within a transaction.
   func commitWithin(_ writes: [StoreWrite]) throws(StoreError) {
-    if leases.isShared { try checkKeys(writes) }
     if eviction.erasedTo != nil { try eviction.notice(writes) }
-    if let log {
-      // By their places: to go through the writes, or to pass one on, copies it.
-      for place in writes.indices {
-        if try !logs(writes, place, in: log) { try apply(writes[place]) }
-      }
-    } else if calls.batching.allows(writes) {
-      try applyInBatches(writes)
-    } else {
-      for write in writes { try apply(write) }
+    // By their places: to go through the writes, or to pass one on, copies it.
+    for place in writes.indices {
+      if try !logs(writes, place) { try apply(writes[place]) }
     }
   }
 
@@ -28,13 +21,13 @@ extension SQLiteStore {
 
   /// Writes a change to the log, if it can be there. Otherwise the call is not in the log any more, and the change belongs
   /// into the tables. Within a transaction.
-  private func logs(_ writes: [StoreWrite], _ place: Int, in log: CallLog) throws(StoreError) -> Bool {
+  private func logs(_ writes: [StoreWrite], _ place: Int) throws(StoreError) -> Bool {
     switch writes[place] {
     case .insert(let call):
       // A call that is there already is an error, which the tables report. Of a sensitive one no copies are made.
-      guard try isNew(call.id, in: log), !call.spec.isSensitive, !call.progress.state.isFinal,
+      guard try isNew(call.id), !call.spec.isSensitive, !call.progress.state.isFinal,
         CallLog.takes(call.progress.state), log.hasRoom,
-        call.content.size <= calls.largestLogged, let new = try prepared(call),
+        call.content.size <= calls.largestLogged, case let new = try prepared(call),
         new.request.spec.count <= CallLog.largestPart
       else {
         try log.fold([call.id], into: calls)
@@ -75,7 +68,7 @@ extension SQLiteStore {
   }
 
   /// Whether there is no such call yet.
-  private func isNew(_ id: CallID, in log: CallLog) throws(StoreError) -> Bool {
+  private func isNew(_ id: CallID) throws(StoreError) -> Bool {
     if id > log.highest { return true }
     if log.call(id) != nil { return false }
     return try !calls.contains(id)
@@ -93,30 +86,9 @@ extension SQLiteStore {
 
   // MARK: The tables
 
-  /// Makes changes that allow it, grouped by kind.
-  private func applyInBatches(_ writes: [StoreWrite]) throws(StoreError) {
-    var (new, attempts): ([NewCall], [(id: CallID, attempt: StoredAttempt)]) = ([], [])
-    for case .insert(let call) in writes {
-      if let call = try prepared(call) { new.append(call) }
-    }
-    try calls.insert(new)
-    for write in writes {
-      switch write {
-      case .insert: break
-      case .update(let id, let progress, let attempt?) where calls.batching.canWait(attempt):
-        try calls.update(id, progress)
-        attempts.append((id, try calls.stored(attempt, of: id)))
-      default: try apply(write)
-      }
-    }
-    try calls.insert(attempts)
-  }
-
-  /// Prepares a call to insert; nil if another instance already has it.
-  private func prepared(_ call: CallRecord) throws(StoreError) -> NewCall? {
-    // An instance whose commit was reported as failed writes the call again, but its owner already has it.
-    if leases.isShared, try !leases.owns(call.spec.target), try calls.contains(call.id) { return nil }
-    return NewCall(
+  /// Prepares a call to insert.
+  private func prepared(_ call: CallRecord) throws(StoreError) -> NewCall {
+    NewCall(
       call: call, targetID: try targets.intern(call.spec.target),
       namespace: try namespaces.intern(call.spec.namespace), request: try calls.request(of: call))
   }
@@ -125,24 +97,22 @@ extension SQLiteStore {
   func apply(_ write: StoreWrite) throws(StoreError) {
     switch write {
     case .insert(let call):
-      log?.raiseHighest(to: call.id)
-      try calls.insert(try prepared(call).map { [$0] } ?? [])
+      log.raiseHighest(to: call.id)
+      try calls.insert([try prepared(call)])
     case .update(let id, let progress, let attempt):
       try calls.update(id, progress)
       if let attempt { try calls.insert(attempt, of: id) }
     case .key(let record):
       try calls.insert(record)
     case .discard(let id):
-      if leases.isShared, try isElsewhere(id) { return }
-      let isOwn = try isOwn(id)
       try calls.remove(id)
-      try turns.pass(id, grants: isOwn)
+      try turns.pass(id)
     case .target(let key, let record):
       try targets.set(record, of: key)
     case .awaitTurn(let id, let target, let key):
       try turns.enter(
         id, targetID: try targets.intern(target),
-        namespace: try namespaces.intern(target.namespace), key: key, grants: try leases.owns(target))
+        namespace: try namespaces.intern(target.namespace), key: key)
     case .passTurn(let id):
       try turns.pass(id)
     case .retried(let id, let retry):

@@ -13,17 +13,16 @@ package final class SQLiteStore: CallStore {
   package var isShortOfRoom: Bool { file.isShortOfRoom }
 
   let file: SQLiteFile
-  /// The log that changes of calls go to first; nil if several processes share the file.
-  let log: CallLog?
+  /// The log that changes of calls go to first.
+  let log: CallLog
   let notices: StoreNotices
   /// The time by which leases end.
-  let clock: @Sendable () -> Timestamp
-  let counts: CallCounts
+  let counts: FinishedCounts
   let targets: TargetTable
   let namespaces: NamespaceTable
   let calls: CallTables
   let turns: TurnTable
-  let search: ClaimSearch
+  let search: ClaimQueries
   let leases: StoreLease
   let time: TimeTable
   let eviction: Eviction
@@ -37,11 +36,9 @@ package final class SQLiteStore: CallStore {
   ///
   /// - Parameters:
   ///   - payloads: Which payloads are kept, and how.
-  ///   - sharing: Whether this process has the store for itself.
   ///   - reserveBytes: The room to reserve on the disk, see ``isShortOfRoom``; nil to leave it unchanged.
   ///   - vault: Seals what is stored.
   ///   - forms: How documents are read, before an older file is upgraded.
-  ///   - clock: The time by which leases end: all instances that share the file must have the same.
   ///   - notices: Gets what the store reports by itself.
   ///   - syncFailed: Called, on any thread, with the first fsync that failed. From then on the store refuses everything:
   ///     the process must end at once, by `_exit`, and be started again. See ``StoreError/Kind/syncFailed``.
@@ -49,35 +46,30 @@ package final class SQLiteStore: CallStore {
   ///   of a newer version (it is not changed then); `syncFailed` if the files cannot be made durable.
   package convenience init(
     path: String, payloads: PayloadRule = PayloadRule(), vault: Vault = .none, forms: DocumentForms = .ofStores,
-    sharing: StoreSharing = .alone,
-    reserveBytes: Int? = nil, clock: @escaping @Sendable () -> Timestamp = SQLiteStore.machineTime,
+    reserveBytes: Int? = nil,
     notices: StoreNotices = StoreNotices(),
     syncFailed: @escaping @Sendable (StoreError) -> Void = { _ in }
   ) throws(StoreError) {
     try self.init(
-      path: path, payloads: payloads, vault: vault, forms: forms, sharing: sharing, reserveBytes: reserveBytes,
-      clock: clock,
-      notices: notices, log: LogBounds(), syncFailed: syncFailed)
+      path: path, payloads: payloads, vault: vault, forms: forms, reserveBytes: reserveBytes, notices: notices,
+      log: LogBounds(), syncFailed: syncFailed)
   }
 
-  /// The same with other bounds of the log, or without one.
+  /// The same with other bounds of the log.
   ///
   /// - Parameter isFilling: Whether it may be only partly filled, because a migration goes on.
   init(
     path: String, payloads: PayloadRule = PayloadRule(), vault: Vault = .none, forms: DocumentForms = .ofStores,
-    sharing: StoreSharing = .alone,
-    reserveBytes: Int? = nil, clock: @escaping @Sendable () -> Timestamp = SQLiteStore.machineTime,
+    reserveBytes: Int? = nil,
     notices: StoreNotices = StoreNotices(),
-    log bounds: LogBounds?, isFilling: Bool = false, syncFailed: @escaping @Sendable (StoreError) -> Void = { _ in }
+    log bounds: LogBounds, isFilling: Bool = false, syncFailed: @escaping @Sendable (StoreError) -> Void = { _ in }
   ) throws(StoreError) {
-    let isShared = sharing == .shared
     let file = try SQLiteFile(
-      path: path, vault: vault, forms: forms, isShared: isShared, reserveBytes: reserveBytes, notices: notices,
+      path: path, vault: vault, forms: forms, reserveBytes: reserveBytes, notices: notices,
       syncFailed: syncFailed)
     let connection = file.connection
     self.file = file
     self.notices = notices
-    self.clock = clock
     self.vault = vault
     let documents = try DocumentTable(on: connection)
     // The log and all tables may have sealed values.
@@ -88,33 +80,31 @@ package final class SQLiteStore: CallStore {
       throw Vault.missing(key, "Calls in \(file.path) are encrypted.")
     }
     vault.read { [path = file.path] () throws(StoreError) in try StoredDataKeys.read(path) }
-    counts = try CallCounts(on: connection, isShared: isShared)
+    counts = try FinishedCounts(on: connection)
     targets = try TargetTable(on: connection, documents)
     namespaces = try NamespaceTable(on: connection)
     calls = try CallTables(on: connection, payloads: payloads, counts: counts, documents)
     var turns = try TurnTable(on: connection)
-    search = try ClaimSearch(on: connection, isShared: isShared)
-    leases = try StoreLease(on: connection, isShared: isShared)
+    search = try ClaimQueries(on: connection)
+    leases = try StoreLease(on: connection)
     let isMarked = try settings.value(of: MigrationMark.settingName) != nil
     guard isFilling || !isMarked else { throw MigrationMark.refusal(of: file.path) }
-    time = TimeTable(settings: settings, isKept: !isShared)
+    time = TimeTable(settings: settings)
     eviction = try Eviction(on: connection, settings: settings)
     pages = try PageRelease(on: connection)
     service = try ServiceTables(on: connection, settings: settings, documents)
-    let isLogged = !isShared && bounds != nil
-    var bounds = bounds ?? LogBounds()
+    var bounds = bounds
     // All of it is written to the tables at once.
     bounds.mostBytes = min(bounds.mostBytes, file.transactionBytes)
     let found = try CallLog(on: connection, after: try search.lastID(), bounds)
-    log = isLogged ? found : nil
-    if isLogged { turns.fold = { [calls] id throws(StoreError) in try found.fold([id], into: calls) } }
+    log = found
+    turns.fold = { [calls] id throws(StoreError) in try found.fold([id], into: calls) }
     self.turns = turns
-    let session = try file.begin { [targets, leases, calls, service] () throws(StoreError) in
+    let session = try file.begin { [targets, leases, service] () throws(StoreError) in
       for key in old { try documents.put(key, isNew: false) }
       if let sealing { try settings.set(SealedContents.settingName, to: sealing.rawValue) }
       try service.sealSecrets()
       try targets.completeShards()
-      if !isLogged { try found.empty(into: calls) }
       return try leases.takeAll()
     }
     vault.didCommit()
@@ -126,7 +116,7 @@ package final class SQLiteStore: CallStore {
 
   /// The call that was accepted under a key which has not expired.
   package func find(key: IdempotencyName, at now: Timestamp) throws(StoreError) -> KeyRecord? {
-    if let logged = log?.key(key), logged.expiresAt > now { return logged }
+    if let logged = log.key(key), logged.expiresAt > now { return logged }
     return try calls.find(key, at: now)
   }
 
@@ -156,7 +146,7 @@ package final class SQLiteStore: CallStore {
   /// Closes the store; later requests fail.
   package func close() {
     // If this fails, the next process finds the log.
-    if let log, log.isWritten { try? transaction { () throws(StoreError) in try log.empty(into: calls) } }
+    if log.isWritten { try? transaction { () throws(StoreError) in try log.empty(into: calls) } }
     file.close()
   }
 
@@ -169,18 +159,18 @@ package final class SQLiteStore: CallStore {
       let result = try file.transaction { () throws(StoreError) in
         if isFenced { try leases.check() }
         let result = try body()
-        try log?.write(calls)
+        try log.write(calls)
         try counts.write()
         return result
       }
-      log?.didCommit()
+      log.didCommit()
       targets.didCommit()
       namespaces.didCommit()
       vault.didCommit()
       file.didCommit()
       return result
     } catch {
-      log?.didRollBack()
+      log.didRollBack()
       targets.didRollBack()
       namespaces.didRollBack()
       vault.didRollBack()

@@ -90,6 +90,8 @@ enum Schema {
     ALTER TABLE idempotency_keys ADD COLUMN sum INTEGER;
     ALTER TABLE documents ADD COLUMN sum INTEGER;
     """,
+    // Several instances never shared a file in a service.
+    "DROP TABLE unfinished_counts;",
   ]
 
   /// The identification in a file's header.

@@ -112,7 +112,7 @@ struct ArchiveTests {
     call.progress.attempts = 1
     call.progress.finishedAt = Sample.time(1)
     try store.commit([.update(call.id, call.progress, Sample.attempt(1))])
-    #expect(store.log?.call(call.id) != nil)
+    #expect(store.log.call(call.id) != nil)
     let copy = folder.file("copy.db")
     _ = try StoreBackup.copy(from: path, to: copy)
     let lines = try exported(path)

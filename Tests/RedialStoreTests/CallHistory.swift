@@ -20,7 +20,6 @@ enum StoreRows {
       "retries": "SELECT call_id, at, after_attempt FROM retries",
       "targets": "SELECT key, record FROM targets",
       "finished_counts": "SELECT kind, state, count FROM finished_counts WHERE count <> 0",
-      "unfinished_counts": "SELECT shard, namespace, count FROM unfinished_counts WHERE count <> 0",
     ]
     var rows = try queries.mapValues { query in
       let names = query.dropFirst("SELECT ".count).split(separator: " FROM ")[0].split(separator: ", ")

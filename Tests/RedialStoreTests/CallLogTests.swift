@@ -25,7 +25,7 @@ struct CallLogTests {
     let bounds = Self.narrow[seed % Self.narrow.count]
     let path = folder.file("logged.db")
     var logged = try SQLiteStore(path: path, payloads: payloads, log: bounds)
-    let direct = try SQLiteStore(path: folder.file("direct.db"), payloads: payloads, log: nil)
+    let direct = try SQLiteStore(path: folder.file("direct.db"), payloads: payloads, log: .none)
     defer {
       logged.close()
       direct.close()
@@ -43,7 +43,7 @@ struct CallLogTests {
         // The second one finds what the first has left.
         let other = try SQLiteStore(
           path: copy == 0 ? try copied(path, round) : folder.file("copy\(round).db"), log: bounds)
-        wereLogged += other.log?.view.isEmpty == false ? 1 : 0
+        wereLogged += other.log.view.isEmpty ? 0 : 1
         if copy == 1 { try other.fold() }
         let differing = copy == 1 ? differences(try StoreRows.all(of: other), expected) : []
         #expect(differing == [], "after commit \(round) of seed \(seed)")
@@ -111,15 +111,14 @@ struct CallLogTests {
     try store.commit([.insert(calls[1]), key(calls[1], at: 20)])
     #expect(try store.find(key: "k", at: Sample.time(25))?.call == calls[1].id)
     // The second ends before the first, and is folded before it.
-    try store.transaction { () throws(StoreError) in try store.log?.fold([calls[1].id], into: store.calls) }
+    try store.transaction { () throws(StoreError) in try store.log.fold([calls[1].id], into: store.calls) }
     #expect(try store.find(key: "k", at: Sample.time(25))?.call == calls[1].id)
     try store.fold()
     #expect(try store.find(key: "k", at: Sample.time(25))?.call == calls[1].id)
     // In one commit with its fold.
     try store.transaction { () throws(StoreError) in
-      guard let log = store.log else { return }
       try store.commitWithin([.insert(calls[2]), key(calls[2], at: 40)])
-      try log.fold([calls[2].id], into: store.calls)
+      try store.log.fold([calls[2].id], into: store.calls)
     }
     #expect(try store.find(key: "k", at: Sample.time(45))?.call == calls[2].id)
   }

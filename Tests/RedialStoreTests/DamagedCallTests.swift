@@ -73,22 +73,6 @@ struct DamagedCallTests {
     #expect(log.damaged.count == 1 && log.setAside.isEmpty)
   }
 
-  @Test("counts as unfinished when it comes with a shard, because it is reported separately")
-  func takenOver() throws {
-    try damagedStore(.running, sql: Self.damage[0]).close()
-    let log = NoticeLog()
-    let store = try SQLiteStore(path: folder.file("calls.db"), sharing: .shared, notices: log.notices)
-    defer { store.close() }
-    try store.file.connection.execute(
-      "end the lease of the one before", "DELETE FROM sessions; UPDATE leases SET owner = NULL")
-    let request = LeaseRequest(duration: .seconds(10))
-    let state = try store.lease(request, renewing: nil).state
-    #expect(state.running.count == 4 && log.setAside == [[Sample.id(3)]])
-    #expect(state.unfinished == 5)
-    let session = try #require(store.leases.session)
-    #expect(try store.lease(request, renewing: session.id).state.unfinished == 4)
-  }
-
   @Test("has ended once a client has requested it, and can be removed", arguments: damage)
   func asked(sql: String) throws {
     let log = NoticeLog()

@@ -115,7 +115,7 @@ struct KillPointTests {
       (self.changes, self.settings) = (changes, settings)
       // The tables alone, without a log.
       let path = settings.folder + "/direct.db"
-      let direct = try SQLiteStore(path: path, log: nil)
+      let direct = try SQLiteStore(path: path, log: .none)
       defer { direct.close() }
       for writes in [[]] + changes {
         try direct.commit(writes)

@@ -44,18 +44,9 @@ struct QueryPlanTests {
       uses: "SEARCH calls USING INDEX calls_by_state (namespace=? AND kind=? AND state=?)")
     expect(
       plans, "AND state <= 2", uses: "SEARCH calls USING INDEX calls_by_state (namespace=? AND kind=? AND state<?)")
+    expect(plans, "SELECT 1 FROM sessions WHERE id = ?1", uses: "SEARCH sessions USING INTEGER PRIMARY KEY (rowid=?)")
     expect(
       plans, "SET state = CASE", uses: "SEARCH calls USING INDEX calls_by_state (namespace=? AND kind=? AND state=?)")
-  }
-
-  @Test("a shared store finds due calls by the same indexes")
-  func shared() throws {
-    let store = try SQLiteStore(path: folder.file("calls.db"), sharing: .shared)
-    defer { store.close() }
-    let plans = plans(try store.file.connection.plans())
-    expect(plans, "AND due <= ?1 AND (SELECT", uses: "SEARCH calls USING INDEX calls_due (namespace=? AND due<?)")
-    expect(plans, "= ?4 ORDER BY due LIMIT 1", uses: "SEARCH calls USING INDEX calls_due (namespace=?)")
-    expect(plans, "SELECT 1 FROM sessions WHERE id = ?1", uses: "SEARCH sessions USING INTEGER PRIMARY KEY (rowid=?)")
   }
 
   @Test("no list reads more than its result")

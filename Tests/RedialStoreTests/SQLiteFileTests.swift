@@ -189,6 +189,9 @@ struct SQLiteFileTests {
         state INTEGER NOT NULL, finished_at INTEGER, matched INTEGER NOT NULL, done INTEGER NOT NULL,
         skipped INTEGER NOT NULL, cursor INTEGER, namespace TEXT NOT NULL DEFAULT 'default') STRICT;
       INSERT INTO operations VALUES (9, CAST('{"action":"cancel","all":true}' AS BLOB), 7, 1, NULL, 10, 5, 1, 77, 'acme');
+      CREATE TABLE unfinished_counts (
+        shard INTEGER NOT NULL, namespace INTEGER NOT NULL, count INTEGER NOT NULL, PRIMARY KEY (shard, namespace)
+      ) STRICT, WITHOUT ROWID;
       ALTER TABLE requests DROP COLUMN past;
       ALTER TABLE calls DROP COLUMN sum;
       ALTER TABLE requests DROP COLUMN sums;

@@ -7,7 +7,7 @@ struct CallChanges {
   private let connection: SQLiteConnection
   private let calls: RowInsertion
   private let requests: RowInsertion
-  private let counts: CallCounts
+  private let counts: FinishedCounts
   private let updateInMemory: SQLiteStatement
   private let updateUnfinished: SQLiteStatement
   private let updateCall: SQLiteStatement
@@ -30,7 +30,7 @@ struct CallChanges {
   /// Prepares the statements.
   ///
   /// - Parameter counts: Informed of every call that is added, removed, finished, or continued.
-  init(on connection: SQLiteConnection, counts: CallCounts) throws(StoreError) {
+  init(on connection: SQLiteConnection, counts: FinishedCounts) throws(StoreError) {
     self.connection = connection
     self.counts = counts
     calls = try RowInsertion(
@@ -90,7 +90,7 @@ struct CallChanges {
     kindAndSpec.bind(1, id.rawValue)
     let left = try kindAndSpec.first { row throws(StoreError) in
       let kind = row.integer(0)
-      try counts.removed(id, kind: kind, state: row.integer(1))
+      counts.moved(kind: kind, from: row.integer(1), to: nil)
       // A webhook's labels are not in the table, because nobody searches by them.
       return kind == Int64(CallKind.webhook.rawValue)
         ? .none : row.withBytes(2) { connection.vault.removedLabels(of: id, spec: $0) }
@@ -139,7 +139,7 @@ struct CallChanges {
         ]
       Self.bind(values, to: statement)
       statement.bind(18, CallSum.sum(of: values).column)
-      counts.added(new, progress)
+      counts.moved(kind: Int64(new.call.kind.rawValue), to: StateColumns.state(progress.state))
     }
     // What the log has is never large.
     let large = logged == nil ? new.filter { $0.request.body.count > Self.mostCopied } : []
@@ -188,13 +188,13 @@ struct CallChanges {
     updateUnfinished.bind(12, id.rawValue)
     try updateUnfinished.run()
     if connection.changes == 1 {
-      return try counts.advanced(id, to: state)
+      return counts.moved(kind: Int64(CallKind.call.rawValue), to: state)
     }
     guard let (kind, before) = try stands(id) else { throw missing(id) }
     Self.bind(Self.values(of: progress), to: updateCall)
     updateCall.bind(12, id.rawValue)
     try updateCall.run()
-    try counts.moved(id, kind: kind, from: before, to: state)
+    counts.moved(kind: kind, from: before, to: state)
   }
 
   /// The error for the progress of a call that does not exist.
@@ -227,7 +227,7 @@ struct CallChanges {
   /// is the start of its round.
   func setAside(_ id: CallID, at time: Timestamp?) throws(StoreError) {
     if let (kind, state) = try stands(id) {
-      try counts.moved(id, kind: kind, from: state, to: Int64(StoredState.failed.rawValue))
+      counts.moved(kind: kind, from: state, to: Int64(StoredState.failed.rawValue))
     }
     failCall.bind(1, id.rawValue)
     failCall.bind(2, time?.microseconds)

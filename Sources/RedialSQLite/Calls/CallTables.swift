@@ -20,7 +20,7 @@ final class CallTables {
   ///
   /// - Parameter counts: Informed of every call that is added, removed, finished, or continued.
   init(
-    on connection: SQLiteConnection, payloads: PayloadRule, counts: CallCounts, _ documents: DocumentTable
+    on connection: SQLiteConnection, payloads: PayloadRule, counts: FinishedCounts, _ documents: DocumentTable
   ) throws(StoreError) {
     self.payloads = payloads
     self.documents = documents
@@ -126,11 +126,6 @@ final class CallTables {
     try attempts.insert(attempt, of: id)
   }
 
-  /// Stores attempts that may wait, see ``WriteBatching/canWait(_:)``.
-  func insert(_ new: [(id: CallID, attempt: StoredAttempt)]) throws(StoreError) {
-    try attempts.insert(new)
-  }
-
   /// Stores what the log has of calls, in their order.
   ///
   /// - Parameter isWanted: Whether a key is stored.
@@ -216,20 +211,5 @@ final class CallTables {
   /// Stores a key, and removes some that have expired.
   func insert(_ key: KeyRecord) throws(StoreError) {
     try keys.insert(key)
-  }
-
-  /// Of the keys that are about to be stored, those under which other calls were accepted.
-  ///
-  /// Two instances may look up a key at the same time and find nothing; one of them commits first. All such keys are
-  /// found at once, so that the other need not retry for each of them.
-  func taken(_ writes: [StoreWrite]) throws(StoreError) -> [TakenKey] {
-    var taken: [TakenKey] = []
-    for case .key(let record) in writes {
-      guard let found = try keys.find(record.key.name, at: record.createdAt), found.call != record.call else {
-        continue
-      }
-      taken.append(TakenKey(submitted: record, earlier: found))
-    }
-    return taken
   }
 }

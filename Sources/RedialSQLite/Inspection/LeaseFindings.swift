@@ -9,7 +9,6 @@ struct LeaseFindings {
   private let targets: SQLiteStatement
   private let expired: SQLiteStatement
   private let unowned: SQLiteStatement
-  private let miscounted: SQLiteStatement
 
   /// Prepares the queries.
   init(on connection: SQLiteConnection) throws(StoreError) {
@@ -30,27 +29,6 @@ struct LeaseFindings {
       WHERE \(Conditions.anyKind) AND c.state = \(StateColumns.inMemory)
         AND l.owner IS NULL
       """)
-    miscounted = try connection.prepare(
-      "compare the counts of unfinished calls",
-      """
-      SELECT shard, namespace, sum(kept), sum(found) FROM (
-        SELECT shard, namespace, count AS kept, 0 AS found FROM unfinished_counts WHERE shard <> \(UnfinishedCounts.mark)
-        UNION ALL SELECT t.shard, c.namespace, 0, count(*) FROM calls c JOIN targets t ON t.id = c.target_id
-          WHERE \(Conditions.anyKind) AND c.state < \(StateColumns.firstFinished)
-            AND EXISTS (SELECT 1 FROM unfinished_counts WHERE shard = \(UnfinishedCounts.mark))
-          GROUP BY t.shard, c.namespace)
-      GROUP BY shard, namespace HAVING sum(kept) <> sum(found)
-      """)
-  }
-
-  /// Compares the stored counts of unfinished calls, which instances that share the store use, with the calls.
-  func addMiscounts(to finding: inout StoreFinding) throws(StoreError) {
-    let rows = try miscounted.rows { row throws(StoreError) in
-      (row.integer(0), row.integer(1), row.integer(2), row.integer(3))
-    }
-    for (shard, namespace, kept, found) in rows {
-      finding.add(kept: kept, shard: shard, namespace: namespace, found: found)
-    }
   }
 
   /// The findings of the three checks; ended leases are a finding only if a time is given.

@@ -271,7 +271,6 @@ package final class SQLiteInspection: StoreInspection {
         (row.integer(2), row.code(0, as: CallKind.self), row.code(1, as: StoredState.self), row.integer(3))
       }
       for (kept, kind, state, found) in counts { finding.add(kept: kept, kind: kind, state: state, found: found) }
-      try leases.addMiscounts(to: &finding)
     }
     return finding
   }

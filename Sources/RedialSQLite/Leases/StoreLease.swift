@@ -1,110 +1,73 @@
 internal import RedialStore
-internal import RedialCore
 internal import RedialModel
 
-/// This process's share of a store: the session that every transaction checks, and the shards under its lease.
+/// This process's lease on the whole store: a session, which every transaction checks. If the lock beside the file fails, such
+/// as on a file system of a network, another process takes the session away, and this one writes nothing any more.
 final class StoreLease {
-  /// Whether several instances have leases.
-  let isShared: Bool
-  private let path: String
-  private let sessions: SessionTable
-  /// Nil before this process joins the others, and after it has left them.
-  private(set) var session: LeaseSession?
+  private let connection: SQLiteConnection
+  private let standing: SQLiteStatement
+  private let insertion: SQLiteStatement
+  private let removal: SQLiteStatement
+  private let freeing: SQLiteStatement
+  /// Nil before this process has taken the store, and after it has left it.
+  private(set) var session: Int64?
 
   /// Prepares the statements.
-  init(on connection: SQLiteConnection, isShared: Bool) throws(StoreError) {
-    self.isShared = isShared
-    path = connection.path
-    sessions = try SessionTable(on: connection)
-  }
-
-  /// What a renewal changes.
-  struct Renewal {
-    /// The session, new or renewed.
-    let session: LeaseSession
-    /// The shards that it keeps.
-    let kept: ShardSet
-    /// Those that it gives back.
-    let back: ShardSet
-    /// Those without an owner that it gets, and an even share of all.
-    let division: ShardDivision
+  init(on connection: SQLiteConnection) throws(StoreError) {
+    self.connection = connection
+    standing = try connection.prepare("see whether the lease stands", "SELECT 1 FROM sessions WHERE id = ?1")
+    insertion = try connection.prepare(
+      "begin a lease", "INSERT INTO sessions (instance, expires_at) VALUES (0, NULL)")
+    removal = try connection.prepare("end a lease", "DELETE FROM sessions WHERE id = ?1")
+    freeing = try connection.prepare(
+      "free the shards of a lease that ended", "UPDATE leases SET owner = NULL, epoch = epoch + 1 WHERE owner = ?1")
   }
 
   // MARK: Within a transaction
 
-  /// Throws if other instances have taken over this session's shards: one look-up by key in each transaction.
+  /// Throws if another process has taken over: one look-up by key in each transaction.
   func check() throws(StoreError) {
-    guard let session, try sessions.stands(session.id) else { throw lost() }
-  }
-
-  /// Whether a target is in a shard of this process.
-  func owns(_ target: TargetKey) throws(StoreError) -> Bool {
-    guard isShared, let session else { return true }
-    return try sessions.shards(of: session.id).contains(target: target)
-  }
-
-  /// The shards of this process.
-  func shards() throws(StoreError) -> ShardSet {
-    guard let session else { return .none }
-    return try sessions.shards(of: session.id)
-  }
-
-  /// Ends all sessions and takes every shard, if this process has the store for itself.
-  func takeAll() throws(StoreError) -> LeaseSession? {
-    isShared ? nil : try sessions.takeAll()
-  }
-
-  /// Ends sessions whose time is over; renews the session of this process, or begins one; and divides the shards.
-  ///
-  /// - Parameter id: The session to renew; nil for a new one, which ends the one before.
-  /// - Throws: `leaseLost` if the session has ended.
-  func renew(_ id: Int64?, _ request: LeaseRequest, at now: Timestamp) throws(StoreError) -> Renewal {
-    try sessions.endExpired(at: now)
-    let own = try renewed(id, until: now + request.duration)
-    let shards = try sessions.shards(of: own.id)
-    let back = shards.intersection(request.giveBack)
-    let free = try sessions.shards(of: nil)
-    try sessions.give(back, to: nil)
-    let kept = shards.subtracting(back)
-    let division = ShardDivision(
-      among: try sessions.sessions(), owned: kept.size, free: free, takesShards: request.takesShards)
-    try sessions.give(division.gained, to: own.id)
-    return Renewal(session: own, kept: kept, back: back, division: division)
-  }
-
-  private func renewed(_ id: Int64?, until: Timestamp) throws(StoreError) -> LeaseSession {
-    if let id {
-      guard let session, session.id == id, try sessions.stands(id) else { throw lost() }
-      try sessions.renew(id, until: until)
-      return session
+    guard let session, try stands(session) else {
+      throw StoreError(
+        kind: .leaseLost,
+        message:
+          "The lease on \(connection.path) has ended, and another process may have taken it. Nothing was written. "
+          + "Two processes use the file: stop one of the two.")
     }
-    // An instance that requests a new lease does not know its earlier one.
-    if let session { try sessions.end(session.id) }
-    return try sessions.begin(until: until)
   }
 
-  /// Ends the session of this process.
+  private func stands(_ session: Int64) throws(StoreError) -> Bool {
+    standing.bind(1, session)
+    return try standing.first { row throws(StoreError) in row.integer(0) } != nil
+  }
+
+  /// Ends all sessions, and gives every shard to a new one without an end.
+  func takeAll() throws(StoreError) -> Int64 {
+    try connection.execute("end the leases of processes that are gone", "DELETE FROM sessions")
+    try insertion.run()
+    let session = connection.lastInsertedRow
+    try connection.execute("take over every shard", "UPDATE leases SET owner = \(session), epoch = epoch + 1")
+    return session
+  }
+
+  /// Ends the session: its shards have no owner, and it can no longer write.
   func end() throws(StoreError) {
-    if let session { try sessions.end(session.id) }
+    guard let session else { return }
+    freeing.bind(1, session)
+    try freeing.run()
+    removal.bind(1, session)
+    try removal.run()
   }
 
   // MARK: After a commit
 
   /// The session is on disk.
-  func didJoin(_ session: LeaseSession?) {
+  func didJoin(_ session: Int64) {
     self.session = session
   }
 
   /// The end of the session is on disk.
   func didResign() {
     session = nil
-  }
-
-  private func lost() -> StoreError {
-    StoreError(
-      kind: .leaseLost,
-      message: "The lease on \(path) has ended, and another process may have taken it. Nothing was written. "
-        + "An instance that shares the store joins again by itself. One that was alone on it found the file in use by "
-        + "another process: stop one of the two.")
   }
 }

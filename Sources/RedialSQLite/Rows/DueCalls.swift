@@ -12,20 +12,17 @@ struct DueCalls {
   private let due: SQLiteStatement
 
   /// Prepares the queries.
-  ///
-  /// - Parameter condition: A further condition of a call, with the parameter `?4`; nil for none.
-  init(on connection: SQLiteConnection, condition: String? = nil) throws(StoreError) {
-    let other = condition.map { " AND \($0)" } ?? ""
+  init(on connection: SQLiteConnection) throws(StoreError) {
     earliest = try connection.prepare(
       "find the next due call",
       """
-      SELECT n.id, (SELECT due FROM calls WHERE namespace = n.id AND \(Conditions.waiting)\(other) \
+      SELECT n.id, (SELECT due FROM calls WHERE namespace = n.id AND \(Conditions.waiting) \
       ORDER BY due LIMIT 1) FROM namespaces n
       """)
     due = try connection.prepare(
       "find due calls",
       """
-      SELECT id FROM calls WHERE namespace = ?3 AND \(Conditions.waiting) AND due <= ?1\(other) \
+      SELECT id FROM calls WHERE namespace = ?3 AND \(Conditions.waiting) AND due <= ?1 \
       ORDER BY due, id LIMIT ?2
       """)
   }
@@ -34,8 +31,8 @@ struct DueCalls {
   /// first within it.
   ///
   /// - Returns: At most `limit`, and maybe fewer although there are more; none only if there are none.
-  func due(by time: Timestamp, limit: Int, of session: Int64? = nil) throws(StoreError) -> [CallID] {
-    var waiting = try heads(of: session).filter { $0.due <= time }
+  func due(by time: Timestamp, limit: Int) throws(StoreError) -> [CallID] {
+    var waiting = try heads().filter { $0.due <= time }
     // If there are more than are taken, those that have waited longest are first.
     if waiting.count > 1 { waiting.sort { $0.due < $1.due } }
     let share = max(1, limit / max(1, waiting.count))
@@ -44,20 +41,18 @@ struct DueCalls {
       due.bind(1, time.microseconds)
       due.bind(2, Int64(share))
       due.bind(3, namespace)
-      if let session { due.bind(4, session) }
       calls += try due.rows { row throws(StoreError) in CallID(rawValue: row.integer(0)) }
     }
     return calls
   }
 
   /// When the first call in no engine's memory is due.
-  func next(of session: Int64? = nil) throws(StoreError) -> Timestamp? {
-    try heads(of: session).map(\.due).min()
+  func next() throws(StoreError) -> Timestamp? {
+    try heads().map(\.due).min()
   }
 
   /// When the first call of each namespace that has any is due.
-  private func heads(of session: Int64?) throws(StoreError) -> [(namespace: Int64, due: Timestamp)] {
-    if let session { earliest.bind(4, session) }
+  private func heads() throws(StoreError) -> [(namespace: Int64, due: Timestamp)] {
     let all = try earliest.rows { row throws(StoreError) in
       row.isNull(1) ? nil : (namespace: row.integer(0), due: Timestamp(microseconds: row.integer(1)))
     }

@@ -40,8 +40,6 @@ struct TurnTable {
       """
       SELECT target_id, key FROM turns WHERE has_turn = 0 AND NOT EXISTS (
         SELECT 1 FROM turns h WHERE h.target_id = turns.target_id AND h.key = turns.key AND h.has_turn = 1)
-        AND (?1 IS NULL OR ?1 = (
-          SELECT owner FROM leases l JOIN targets t ON t.shard = l.shard WHERE t.id = turns.target_id))
       GROUP BY target_id, key
       """)
     scheduleCall = try connection.prepare(
@@ -55,18 +53,13 @@ struct TurnTable {
 
   /// Lets a call wait for its turn, or gives it the turn at once if no other call of the key has it.
   ///
-  /// - Parameters:
-  ///   - namespace: The number of the target's namespace.
-  ///   - grants: Whether the turn may be given: only the owner of the target may, who is never two.
-  func enter(
-    _ id: CallID, targetID: Int64, namespace: Int64, key: String, grants: Bool
-  ) throws(StoreError) {
+  /// - Parameter namespace: The number of the target's namespace.
+  func enter(_ id: CallID, targetID: Int64, namespace: Int64, key: String) throws(StoreError) {
     insertTurn.bind(1, id.rawValue)
     insertTurn.bind(2, targetID)
     insertTurn.bind(3, text: key)
     insertTurn.bind(4, namespace)
     try insertTurn.run()
-    guard grants else { return }
     guard let holder = try holder(targetID: targetID, key: key) else {
       return try giveTurn(targetID: targetID, key: key)
     }
@@ -94,26 +87,21 @@ struct TurnTable {
     try add.run()
   }
 
-  /// Gives each free turn to the oldest call that waits for it. Free turns are left by an import, until it ends, and by
-  /// instances that store calls for others. It reads all calls that wait for their turn.
-  ///
-  /// - Parameter session: Gives only the turns in the shards of this session; nil for all.
-  func grantFree(in session: Int64? = nil) throws(StoreError) {
-    awaited.bind(1, session)
+  /// Gives each free turn to the oldest call that waits for it. Free turns are left by an import, until it ends.
+  /// It reads all calls that wait for their turn.
+  func grantFree() throws(StoreError) {
     let free = try awaited.rows { row throws(StoreError) in (targetID: row.integer(0), key: row.text(1)) }
     for turn in free { try giveTurn(targetID: turn.targetID, key: turn.key) }
   }
 
   /// Removes a call from the order, and gives its turn, if it had it, to the oldest call that waits for it.
-  ///
-  /// - Parameter grants: Whether the turn may be given, or stays free until the owner of the target gives it.
-  func pass(_ id: CallID, grants: Bool = true) throws(StoreError) {
+  func pass(_ id: CallID) throws(StoreError) {
     row.bind(1, id.rawValue)
     let found = try row.first { row throws(StoreError) in (row.integer(0), row.text(1), row.integer(2) != 0) }
     guard let (targetID, key, hadTurn) = found else { return }
     remove.bind(1, id.rawValue)
     try remove.run()
-    if hadTurn, grants { try giveTurn(targetID: targetID, key: key) }
+    if hadTurn { try giveTurn(targetID: targetID, key: key) }
   }
 
   private func giveTurn(targetID: Int64, key: String) throws(StoreError) {

@@ -17,16 +17,15 @@ final class SQLiteFile {
   /// - Parameters:
   ///   - vault: What seals and opens the file's values.
   ///   - forms: How documents are read, before an older file is upgraded.
-  ///   - isShared: Whether other processes may have the lock too.
   ///   - reserveBytes: The room to reserve on the disk; nil to leave it unchanged.
   ///   - syncFailed: Called, on any thread, with the first fsync that failed.
   init(
-    path: String, vault: Vault, forms: DocumentForms, isShared: Bool, reserveBytes: Int?, notices: StoreNotices,
+    path: String, vault: Vault, forms: DocumentForms, reserveBytes: Int?, notices: StoreNotices,
     syncFailed: @escaping @Sendable (StoreError) -> Void
   ) throws(StoreError) {
     syncs = SyncWatch(onFailure: syncFailed)
     if try RegularFile.size(path) ?? 0 == 0 { try forms.checkNew(vault) }
-    let lock = try StoreFile(path: path, isShared: isShared)
+    let lock = try StoreFile(path: path)
     let reservePath = lock.path + "-reserve"
     let hadReserve = try RegularFile.size(reservePath) != nil
     let reserve = try Reserve(path: reservePath, bytes: reserveBytes)

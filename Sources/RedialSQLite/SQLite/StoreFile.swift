@@ -17,16 +17,14 @@ final class StoreFile {
   ///
   /// What is there is looked at before anything is made or changed: a file of another kind or of another program, and a
   /// damaged log, stay as they are, with nothing new beside them.
-  ///
-  /// - Parameter isShared: Whether others may have it too.
-  init(path given: String, isShared: Bool = false) throws(StoreError) {
+  init(path given: String) throws(StoreError) {
     path = try Self.resolved(given)
     let lockPath = path + ".lock"
     lock = open(lockPath, O_RDWR | O_CLOEXEC)
     guard lock >= 0 || errno == ENOENT else { throw Self.failure("open the lock file", lockPath) }
     do throws(StoreError) {
       // An owner may just be writing the log. Without a lock file there is none.
-      if lock >= 0 { try take(lockPath, isShared: isShared) }
+      if lock >= 0 { try take(lockPath) }
       try Schema.checkFile(path)
       // Else only root could read some.
       for suffix in ["-wal", "-shm"] { openToOwner(path + suffix) }
@@ -34,7 +32,7 @@ final class StoreFile {
       if lock < 0 {
         lock = open(lockPath, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard lock >= 0 else { throw Self.failure("open the lock file", lockPath) }
-        try take(lockPath, isShared: isShared)
+        try take(lockPath)
       }
       try create()
       for suffix in ["", "-wal", "-shm", "-journal", ".lock"] {
@@ -49,8 +47,8 @@ final class StoreFile {
     }
   }
 
-  private func take(_ lockPath: String, isShared: Bool) throws(StoreError) {
-    guard !Self.take(lock, isShared: isShared) else { return }
+  private func take(_ lockPath: String) throws(StoreError) {
+    guard !Self.take(lock) else { return }
     guard errno == EWOULDBLOCK else { throw Self.failure("lock", lockPath) }
     throw StoreError(
       kind: .inUse,
@@ -103,9 +101,9 @@ final class StoreFile {
 
   /// Takes the lock for this process. A process that only checks whether it is taken has it for an instant, so this
   /// tries more than once.
-  private static func take(_ lock: Int32, isShared: Bool) -> Bool {
+  private static func take(_ lock: Int32) -> Bool {
     for _ in 0..<10 {
-      if flock(lock, (isShared ? LOCK_SH : LOCK_EX) | LOCK_NB) == 0 { return true }
+      if flock(lock, LOCK_EX | LOCK_NB) == 0 { return true }
       guard errno == EWOULDBLOCK else { return false }
       usleep(5000)
     }

@@ -5,15 +5,13 @@ internal import RedialModel
 /// The service's time in the settings, by which the next process sees whether the clock was set back.
 final class TimeTable {
   private let settings: SettingTable
-  /// Whether this process has the store for itself.
-  private let isKept: Bool
   /// The time of now, which may be newer than the stored one; nil before the first.
   private var time: ServiceTime?
   /// The stored one; nil if that is not known.
   private var stored: ServiceTime?
 
-  init(settings: SettingTable, isKept: Bool) {
-    (self.settings, self.isKept) = (settings, isKept)
+  init(settings: SettingTable) {
+    self.settings = settings
   }
 
   /// A process takes over. Returns what happened to the clock since the one before.
@@ -26,7 +24,7 @@ final class TimeTable {
 
   /// Whether the time is to be stored, since it is long ago or time has jumped.
   func isDue(at now: Timestamp) -> Bool {
-    guard isKept, var new = time else { return false }
+    guard var new = time else { return false }
     new.advance(to: now, last: new.seen)
     time = new
     return stored.map { $0.since != new.since || new.seen - $0.seen >= ServiceTime.grain } ?? true
@@ -34,7 +32,7 @@ final class TimeTable {
 
   /// Stores the time, within a transaction.
   func write() throws(StoreError) {
-    guard isKept, let time else { return }
+    guard let time else { return }
     try settings.set(ServiceTime.setting, to: time.text)
     stored = time
   }
