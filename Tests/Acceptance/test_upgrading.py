@@ -79,6 +79,8 @@ def make_older(store):
         for table, column in (("calls", "sum"), ("requests", "sums"), ("attempts", "sum"), ("attempts", "response_sum"), ("retries", "sum"),
                               ("idempotency_keys", "sum"), ("documents", "sum")):
             database.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
+        database.execute("CREATE TABLE unfinished_counts (shard INTEGER NOT NULL, namespace INTEGER NOT NULL, count INTEGER NOT NULL, "
+                         "PRIMARY KEY (shard, namespace)) STRICT, WITHOUT ROWID")
         database.execute(f"PRAGMA user_version = {OLDEST}")
 
 
