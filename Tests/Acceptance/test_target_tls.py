@@ -9,6 +9,7 @@ import sqlite3
 import ssl
 import subprocess
 import threading
+import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import quote
 
@@ -167,7 +168,9 @@ def test_what_is_no_file_or_a_very_large_one_stops_no_other(redial, secure, rece
 
 
 @pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
-def test_files_that_are_replaced_are_read_when_the_next_connection_is_made(redial, made, tmp_path, version):
+@pytest.mark.parametrize("age", [0, 2.1], ids=["at once", "later"])
+def test_files_that_are_replaced_are_read_when_the_next_connection_is_made(redial, made, tmp_path, version, age):
+    # What is read of issuers is kept as long as their file is the same, and has not changed for two seconds.
     for name in ("server", "client", "other"):
         issuer(tmp_path, name)
     target = SecureTarget(tmp_path, keeps=False, version=version)
@@ -176,6 +179,7 @@ def test_files_that_are_replaced_are_read_when_the_next_connection_is_made(redia
     def place(name, *ends):
         for end in ends:
             shutil.copy(tmp_path / f"{name}.{end[1]}", tmp_path / f"used{end[0]}.{end[1]}")
+        time.sleep(age)
 
     place("other", ("-ca", "pem"))
     place("client", ("", "pem"), ("", "key"))

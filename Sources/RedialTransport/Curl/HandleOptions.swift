@@ -28,8 +28,11 @@ struct HandleOptions: ~Copyable {
   /// Whether HTTP/2 is not used, even if a server would choose it.
   private(set) var isPlain = false
   private var scope: UInt32 = 0
-  /// The TLS settings of the target that the handle last called.
+  /// The TLS settings of the target that the handle last called, and the files of issuers as they were then: that for the target,
+  /// and that for all.
   private var identity: TargetTLS?
+  private var issuers: IssuersFile?
+  private var generalIssuers: IssuersFile?
 
   init(handle: UnsafeMutableRawPointer) { self.handle = handle }
 
@@ -169,28 +172,52 @@ struct HandleOptions: ~Copyable {
   ///
   /// - Parameter target: The settings of one target; nil for the general ones.
   mutating func setTLS(_ target: TargetTLS?, otherwise general: TLSSettings) -> CURLcode {
-    target == identity ? CURLE_OK : resetTLS(target, otherwise: general)
+    let all = general.trustedIssuers.map { IssuersFile($0) }
+    let file = target?.caFile.map { IssuersFile($0) } ?? all
+    if target == identity, file == issuers, all == generalIssuers { return CURLE_OK }
+    return resetTLS(target, otherwise: general, file, all)
+  }
+
+  /// A message of libcurl, with the names of files of issuers as they were given.
+  func plain(_ message: String) -> String {
+    var message = message
+    for case let file? in [issuers, generalIssuers] { message = message.replacing(file.name, with: file.path) }
+    return message
+  }
+
+  /// Sets them for a new handle.
+  mutating func resetTLS(otherwise general: TLSSettings) -> CURLcode {
+    let all = general.trustedIssuers.map { IssuersFile($0) }
+    return resetTLS(nil, otherwise: general, all, all)
   }
 
   /// The same, whatever settings the handle has.
-  mutating func resetTLS(_ target: TargetTLS?, otherwise general: TLSSettings) -> CURLcode {
-    let issuers = target?.caFile ?? general.trustedIssuers
+  ///
+  /// - Parameters:
+  ///   - file: The file of issuers for the target; nil for the system's.
+  ///   - all: That for all targets and for the proxy.
+  private mutating func resetTLS(
+    _ target: TargetTLS?, otherwise general: TLSSettings, _ file: IssuersFile?, _ all: IssuersFile?
+  ) -> CURLcode {
     let pins = (target?.pins ?? []).map { "sha256//\($0)" }.joined(separator: ";")
     for (option, text) in [
       (CURLOPT_SSLCERT, target?.certificate), (CURLOPT_SSLKEY, target?.key),
       (CURLOPT_PINNEDPUBLICKEY, pins.isEmpty ? nil : pins),
       // Settings with issuers trust no others, so the system's folder of issuers is removed too.
-      (CURLOPT_CAINFO, issuers ?? SystemIssuers.found.file),
-      (CURLOPT_CAPATH, issuers == nil ? SystemIssuers.found.folder : nil),
+      (CURLOPT_CAINFO, file?.name ?? SystemIssuers.found.file),
+      (CURLOPT_CAPATH, file == nil ? SystemIssuers.found.folder : nil),
+      (CURLOPT_PROXY_CAINFO, all?.name ?? SystemIssuers.found.file),
+      (CURLOPT_PROXY_CAPATH, all == nil ? SystemIssuers.found.folder : nil),
     ] {
       let code = redial_curl_set_text(handle, option, text)
       guard code == CURLE_OK else { return code }
     }
-    // Files are read when a connection is made, since they may have been replaced: so no issuers are kept, but the system's,
-    // which are many, for a day; and no session is resumed, which has the certificates of its first connection.
-    let hasFiles = issuers != nil || target?.certificate != nil
+    // Files are read when a connection is made, since they may have been replaced: so issuers are kept for as long as their
+    // file is the same, and the system's for a day; and no session is resumed, which has the certificates of its first connection.
+    let hasFiles = file != nil || target?.certificate != nil
     for (option, value) in [
-      (CURLOPT_CA_CACHE_TIMEOUT, issuers == nil ? 86_400 : 0), (CURLOPT_SSL_SESSIONID_CACHE, hasFiles ? 0 : 1),
+      (CURLOPT_CA_CACHE_TIMEOUT, [file, all].allSatisfy { $0?.isKept ?? true } ? 86_400 : 0),
+      (CURLOPT_SSL_SESSIONID_CACHE, hasFiles ? 0 : 1),
     ] {
       let code = redial_curl_set_long(handle, option, value)
       guard code == CURLE_OK else { return code }
@@ -198,7 +225,7 @@ struct HandleOptions: ~Copyable {
     // CURL_SSLVERSION_TLSv1_2 and _3, which are values of an unnamed enumeration in C.
     let version = (target?.minVersion ?? general.minimumVersion) == .tls13 ? 7 : 6
     let code = redial_curl_set_long(handle, CURLOPT_SSLVERSION, version)
-    if code == CURLE_OK { identity = target }
+    if code == CURLE_OK { (identity, issuers, generalIssuers) = (target, file, all) }
     return code
   }
 }

@@ -3,8 +3,7 @@ internal import CCurl
 /// Options that are the same for every request.
 extension Transfer {
   func setConstants() -> Bool {
-    setHabits() && setProxyIssuers() && setCallbacks()
-      && options.resetTLS(nil, otherwise: configuration.tls) == CURLE_OK
+    setHabits() && setCallbacks() && options.resetTLS(otherwise: configuration.tls) == CURLE_OK
   }
 
   private func setHabits() -> Bool {
@@ -31,14 +30,6 @@ extension Transfer {
       redial_curl_set_long(handle, CURLOPT_MAXAGE_CONN, Self.seconds(idleTime)),
     ]
     return codes.allSatisfy { $0 == CURLE_OK }
-  }
-
-  /// The issuers that are trusted for all targets are for the proxy, too; those of a single target are not.
-  private func setProxyIssuers() -> Bool {
-    guard configuration.proxy != nil else { return true }
-    let (own, system) = (configuration.tls.trustedIssuers, SystemIssuers.found)
-    return redial_curl_set_text(handle, CURLOPT_PROXY_CAINFO, own ?? system.file) == CURLE_OK
-      && redial_curl_set_text(handle, CURLOPT_PROXY_CAPATH, own == nil ? system.folder : nil) == CURLE_OK
   }
 
   private func setCallbacks() -> Bool {

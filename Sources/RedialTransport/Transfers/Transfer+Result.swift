@@ -123,7 +123,8 @@ extension Transfer {
       isProxied: configuration.proxy != nil,
       tunnelStatus: configuration.proxy == nil ? 0 : redial_curl_get_long(handle, CURLINFO_HTTP_CONNECTCODE),
       needsTunnel: dialling.isSecure,
-      isConnected: isConnected, down: down, bodyFault: bodyFault(code), detail: hasFailed ? message.text(for: code) : ""
+      isConnected: isConnected, down: down, bodyFault: bodyFault(code),
+      detail: hasFailed ? options.plain(message.text(for: code)) : ""
     )
     let duration = course.duration(with: elapsed)
     upload.end()
