@@ -103,7 +103,7 @@ class Instances:
         for port in self.ports:
             with open(OUT / f"redial-{port}.log", "w") as log:
                 self.processes.append(subprocess.Popen(
-                    [binary, "serve", "--listen", f"127.0.0.1:{port}", "--store", store, "--pace", "fixed"], stdout=log,
+                    [binary, "serve", "--listen", f"127.0.0.1:{port}", "--store", store, "--target-defaults", '{"pace": "fixed"}'], stdout=log,
                     stderr=log, env={"PATH": os.environ["PATH"]}))
 
     def __enter__(self):

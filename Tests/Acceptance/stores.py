@@ -71,7 +71,8 @@ def fill(service):
     assert service.ended(failed["id"])["state"] == "failed"
     wait_until(lambda: made("GET", "/v1/calls?kind=webhook", status=200)["data"], "its webhook is stored")
     made("PUT", "/v1/alerts/a", {"conditions": ["targetDown"], "after": "5m", "to": {"endpoint": endpoint["id"]}}, status=201)
-    made("POST", "/v1/operations", {"action": "cancel", "filter": {"target": "nothing"}, "by": "me", "reason": "r"}, status=202)
+    operation = made("POST", "/v1/operations", {"action": "cancel", "filter": {"target": "nothing"}, "by": "me", "reason": "r"}, status=202)
+    wait_until(lambda: made("GET", f"/v1/operations/{operation['id']}", status=200)["finishedAt"], "the operation has ended")
     made("POST", "/v1/calls", {
         "url": f"{NOWHERE}/all", "method": "PUT", "headers": {"x-a": ["1", "2"]}, "body": "b", "delay": "30d", "target": "all",
         "idempotent": False, "onRepeat": "answer", "description": "d", "labels": {"a": "b"}, "priority": 7, "orderingKey": "k",

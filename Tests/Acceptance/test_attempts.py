@@ -5,7 +5,7 @@ import email.utils
 import re
 import time
 
-from processes import NO_BREAKER, wait_until
+from processes import NO_BREAKER, target_defaults, wait_until
 
 QUICK = {"backoff": {"initial": "20ms", "max": "50ms"}}
 
@@ -174,7 +174,7 @@ def test_connections_to_a_target_are_kept(redial, receiver):
 
 def test_one_slow_target_does_not_delay_another(redial, flaky, receiver):
     slow, quick = flaky(), receiver()
-    service = redial("--max-in-flight-per-target", "4", "--max-in-flight", "16")
+    service = redial(*target_defaults(maxInFlight=4), "--max-in-flight", "16")
     # These end long after the test; a call that waits for one of them does so, too.
     for _ in range(100):
         service.submit(url=slow.url + "/?delay=10m", policy={"attemptTimeout": "10m"})

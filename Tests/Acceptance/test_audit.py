@@ -8,7 +8,7 @@ import pwd
 import re
 import threading
 
-from processes import Client, run, wait_until
+from processes import Client, Constants, run, wait_until
 from test_contract import CONTRACT, check
 from test_keys import PATH, bearer, locked, make
 
@@ -134,13 +134,13 @@ def test_the_command_shows_a_table_or_lines(redial):
 
 
 def test_what_is_old_or_too_much_is_removed_and_a_command_is_recorded(redial, tmp_path):
-    service = redial("--max-audit-records", "5")
+    service = redial(Constants(maxAuditRecords=5))
     for name in "abcdefgh":
         assert service("PUT", f"/v1/policies/{name}", {"maxAttempts": 2}).status == 201
     service.terminate()
     user = pwd.getpwuid(os.getuid()).pw_name
     made = run("keys", "create", "--name", "first", "--scope", "admin", "--store", f"sqlite:{service.store}")
-    service = redial("--max-audit-records", "5")
+    service = redial(Constants(maxAuditRecords=5))
     service.credentials = bearer(re.search(r"rdl_\S+", made.stdout)[0])
     wait_until(lambda: len(records(service)) == 5, "five records are left")
     assert words(service) == [("policy.put", name) for name in "efgh"] + [

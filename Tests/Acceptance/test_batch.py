@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from processes import run
+from processes import Constants, run
 
 JSON = {"content-type": "application/json"}
 LINES = {"content-type": "application/x-ndjson"}
@@ -50,7 +50,7 @@ def test_a_batch_repeated_under_its_key_makes_no_second_call(redial, flaky):
 
 
 def test_the_bounds_of_a_batch(redial, flaky):
-    service, target = redial("--max-batch", "10"), flaky()
+    service, target = redial(Constants(maxBatch=10)), flaky()
     item = {"url": target.url, "delay": "1h"}
     assert service("POST", "/v1/calls/batch", [item] * 10).status == 200
     for batch, status in (([item] * 11, 413), ([], 422), ({"url": target.url}, 400)):
@@ -195,7 +195,7 @@ def test_the_admin_key_is_not_forwarded(redial, receiver):
 
 
 def test_what_repeats_a_batch_is_answered_without_bodies_and_holds_up_nobody(redial, flaky):
-    service, target = redial("--max-batch", "4000"), flaky()
+    service, target = redial(Constants(maxBatch=4000)), flaky()
     batch = [{"url": target.url, "delay": "1h", "body": "x" * 50} for _ in range(3000)]
     batch[0] = {"url": target.url}
     first = service("POST", "/v1/calls/batch", batch, JSON | {"idempotency-key": "k"}).json["data"]

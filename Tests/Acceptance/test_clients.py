@@ -16,7 +16,7 @@ import client_packages
 import needs
 from client_packages import ClientError, ClientProcess
 from lossy_proxy import LossyProxy
-from processes import ROOT, free_port, run, wait_until
+from processes import ROOT, Constants, free_port, run, wait_until
 
 QUICK = {"backoff": {"initial": "10ms", "max": "20ms"}}
 
@@ -56,7 +56,7 @@ def test_a_submission_can_wait_for_the_result(redial, flaky, client):
 
 
 def test_a_wait_ends_with_its_timeout_and_the_call_goes_on(redial, flaky, client):
-    service, target = redial("--max-wait-time", "300ms"), flaky()
+    service, target = redial(Constants(maxWaitTime="300ms")), flaky()
     redial = client(service.url)
     call = redial.submit({"url": target.url, "delay": "1h"})
     with pytest.raises(ClientError) as unfinished:

@@ -61,7 +61,7 @@ def test_after_a_clock_that_was_ahead_is_set_right_waits_have_their_length(redia
 
 def test_calls_that_fell_due_for_a_paused_target_or_without_a_service_are_no_finding(redial, receiver):
     target = receiver()
-    service = redial(Constants(storeWatchInterval="100ms"), "--max-held", "10", clock=True)
+    service = redial(Constants(storeWatchInterval="100ms", maxHeld=10), clock=True)
     service.submit(url=target.url, target="paused")
     key = "/v1/targets/paused"
     assert service("POST", f"{key}/pause").status == 200

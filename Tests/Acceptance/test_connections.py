@@ -31,7 +31,7 @@ def health(port):
 def test_at_the_bound_of_connections_a_new_one_is_served_or_told_503_at_once(redial, sent):
     descriptors(4000)
     # No connection ends by itself as long as a client waits here: a new one is not answered because another has timed out.
-    service = redial("--max-connections", "2000", Constants(headerTimeout="10m"), "--idle-timeout", "10m")
+    service = redial("--max-connections", "2000", Constants(headerTimeout="10m", idleTimeout="10m"))
     open_ones = []
     try:
         for _ in range(2500):
@@ -51,7 +51,7 @@ def test_at_the_bound_of_connections_a_new_one_is_served_or_told_503_at_once(red
 
 def test_memory_of_half_sent_bodies_is_given_back_when_they_have_gone(redial):
     descriptors(4000)
-    service = redial("--max-connections", "3000", "--body-timeout", "10m")
+    service = redial("--max-connections", "3000", Constants(bodyTimeout="10m"))
 
     def resident():
         return service.metrics()["process_resident_memory_bytes"]

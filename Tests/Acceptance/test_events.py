@@ -149,7 +149,7 @@ def test_a_client_that_comes_back_hears_what_it_missed_and_nothing_twice(redial,
 
 
 def test_an_event_that_is_not_remembered_is_answered_with_a_reset(redial, flaky):
-    service, target = redial("--max-events", "3"), flaky()
+    service, target = redial(Constants(maxEvents=3)), flaky()
     stream = Stream(service)
     beginning = wait_until(lambda: stream.last, "an id")
     for _ in range(3):
@@ -187,7 +187,7 @@ def test_what_nobody_listened_to_is_not_kept_and_that_is_told(redial, flaky):
 
 
 def test_a_slow_listener_is_told_and_cut_off_and_holds_nobody_up(redial, flaky):
-    service, target = redial(Constants(maxOutputBacklogBytes=4096), "--max-events", "10"), flaky()
+    service, target = redial(Constants(maxOutputBacklogBytes=4096, maxEvents=10)), flaky()
     slow = socket.socket()
     slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
     slow.connect(("127.0.0.1", service.port))
@@ -213,7 +213,7 @@ def test_a_slow_listener_is_told_and_cut_off_and_holds_nobody_up(redial, flaky):
 
 
 def test_listeners_are_bounded_and_shown_that_the_connection_lives(redial):
-    service = redial(Constants(maxEventListeners=2), "--event-heartbeat", "50ms")
+    service = redial(Constants(maxEventListeners=2, eventHeartbeat="50ms"))
     first, second = Stream(service), Stream(service)
     refused = Stream(service)
     assert refused.response.status == 503 and refused.response.headers["retry-after"]

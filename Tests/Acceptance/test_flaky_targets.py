@@ -19,12 +19,12 @@ from processes import ROOT, Constants, target_defaults, wait_until
 pytestmark = pytest.mark.part("ratios")
 
 SIDES = {
-    "defaults": [],
-    "off": [*target_defaults(pace="fixed", breaker={"consecutiveFailures": 0}, slowStart="0s", newCallShare=0),
-            Constants(targetShare=1, unprovenShare=1), "--max-retry-after-pause", "1ms"],
+    "defaults": target_defaults(maxInFlight=1000),
+    "off": [*target_defaults(pace="fixed", breaker={"consecutiveFailures": 0}, slowStart="0s", newCallShare=0, maxInFlight=1000),
+            Constants(targetShare=1, unprovenShare=1, maxRetryAfterPause="1ms")],
 }
 # As in the grid, no call waits for a slot that a target without a limit could use.
-ROOM = ["--max-in-flight-per-target", "1000", "--max-connections-per-origin", "1000"]
+ROOM = ["--max-connections-per-origin", "1000"]
 # That of the grid has waits of minutes where seven in ten fail.
 POLICY = {"deadline": "1h", "attemptTimeout": "2s", "backoff": {"initial": "100ms", "multiplier": 2, "max": "1s"}}
 SECONDS = 20

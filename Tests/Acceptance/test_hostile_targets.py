@@ -28,13 +28,13 @@ import needs
 import processes
 import pytest
 from hostile_target import Lane
-from processes import BOUND, NO_BREAKER, ROOT
+from processes import BOUND, ROOT, Constants, target_defaults
 from test_target_tls import issuer
 
 LANES = 24
 # How many ends of the process are followed by another start, to see what else is wrong.
 MAXIMUM_ENDS = int(os.environ.get("REDIAL_HOSTILE_ENDS", "0"))
-FLAGS = [*NO_BREAKER, "--max-retry-after-pause", "1ms", "--pace", "fixed", "--max-in-flight-per-target", "8"]
+FLAGS = [*target_defaults(breaker={"consecutiveFailures": 0}, pace="fixed", maxInFlight=8), Constants(maxRetryAfterPause="1ms")]
 
 
 class Campaign:

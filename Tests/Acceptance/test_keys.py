@@ -10,7 +10,7 @@ import threading
 
 import pytest
 
-from processes import BOUND, Client, free_port, run, wait_until
+from processes import BOUND, Client, Constants, free_port, run, wait_until
 from test_contract import CONTRACT, check
 from test_events import Stream
 
@@ -410,7 +410,7 @@ def test_a_list_by_lines_breaks_off_when_the_key_is_revoked(redial, flaky):
 
 
 def test_a_stream_costs_what_it_would_without_one(redial, flaky):
-    service, target = redial("--max-batch", "10"), flaky()
+    service, target = redial(Constants(maxBatch=10)), flaky()
     admin = service("POST", "/v1/keys", {"name": "a", "scopes": ["admin"]}).json
     service.credentials = {"authorization": "Bearer " + admin["key"]}
     made = service("POST", "/v1/keys", {"name": "q", "scopes": ["submit", "read"], "quota": 4})

@@ -80,8 +80,8 @@ def in_flight(redial, made, folder, above, bodies):
     target = SlowReader()
     made.append(target)
     folder.mkdir()
-    service = redial("--max-body-bytes", str(len(bodies[0])), "--max-in-flight-per-target", str(len(bodies)),
-                     Constants(streamBodiesAbove=above, keptFreeBytes=1), "--body-timeout=10m", folder=folder)
+    service = redial("--max-body-bytes", str(len(bodies[0])), *processes.target_defaults(maxInFlight=len(bodies)),
+                     Constants(streamBodiesAbove=above, keptFreeBytes=1, bodyTimeout="10m"), folder=folder)
     calls = [forward(service, target.url, body, **PATIENT) for body in bodies]
     processes.wait_until(lambda: target.heads == len(bodies), f"all of {len(bodies)} are under way")
     return service, target, calls

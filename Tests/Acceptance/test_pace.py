@@ -6,7 +6,7 @@ import threading
 import time
 from urllib.parse import quote
 
-from processes import BOUND, HASTY, breaker, run, wait_until
+from processes import BOUND, HASTY, breaker, run, target_defaults, wait_until
 
 # Calls per second; any machine that runs the tests can do more.
 CAPACITY, CALLS = 10, 150
@@ -175,7 +175,7 @@ def test_a_fixed_pace_is_a_setting_of_the_target_or_the_service(redial, receiver
     assert wrong.status == 422 and wrong.json["errors"][0]["pointer"] == "/pace", wrong.body
 
     (tmp_path / "other").mkdir()
-    other = redial("--pace", "fixed", folder=tmp_path / "other")
+    other = redial(*target_defaults(pace="fixed"), folder=tmp_path / "other")
     other.ended(other.submit(url=target.url))
     assert other("GET", target_path(target)).json["pace"] == {"mode": "fixed"}
     assert other("PUT", target_path(target), {"pace": "adaptive"}).json["pace"]["mode"] == "adaptive"

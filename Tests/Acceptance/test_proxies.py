@@ -327,8 +327,8 @@ def test_the_page_is_short_and_what_it_names_is_there():
     assert len(PAGE.encode()) < 15_000
     assert "](proxies.md)" in (ROOT / "docs/README.md").read_text()
     known = set(re.findall(r"^\| `(\w+)` \| .* \| .* \|", (ROOT / "docs/settings.md").read_text(), re.M))
-    named = set(re.findall(r"\b(trustedProxies|allowedHosts|corsOrigins|maxWaitTime|listen)\b", PAGE))
-    assert len(named) == 5 and named <= known
+    named = set(re.findall(r"\b(trustedProxies|allowedHosts|corsOrigins|listen)\b", PAGE))
+    assert len(named) == 4 and named <= known
     for link in re.findall(r"\]\(([^)#]+)", PAGE):
         assert (ROOT / "docs" / link).exists(), link
     for flags in re.findall(r"^redial serve (.*)$", PAGE, re.M):

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from processes import wait_until
+from processes import Constants, wait_until
 from test_targets import put
 
 # In seconds of the test's clock; and in requests.
@@ -40,7 +40,7 @@ class Window:
 
 @pytest.mark.parametrize("style", ["RateLimit", "X-RateLimit"])
 def test_calls_wait_for_the_next_window_once_the_target_has_shown_that_it_refuses_what_is_beyond_one(redial, receiver, style):
-    service = redial("--max-retry-after-pause", "1h", clock=True)
+    service = redial(Constants(maxRetryAfterPause="1h"), clock=True)
     target = receiver()
     target.answer = window = Window(service.clock, style)
     put(service, target.url, {"maxInFlight": 1})
@@ -77,7 +77,7 @@ def test_a_refusal_of_one_token_or_path_holds_no_other_that_the_target_takes(red
         source = request.headers.get("authorization", "").removeprefix("Bearer "), request.path
         return (429, {"retry-after": "3000"}, b"") if source in refused else (200, {}, b"")
 
-    service = redial("--max-retry-after-pause", "1h", clock=True)
+    service = redial(Constants(maxRetryAfterPause="1h"), clock=True)
     target = receiver(answer)
 
     def submit(token, path):
@@ -94,7 +94,7 @@ def test_a_refusal_of_one_token_or_path_holds_no_other_that_the_target_takes(red
 
 
 def test_a_target_that_refuses_two_callers_is_left_alone_by_all(redial, receiver):
-    service = redial("--max-retry-after-pause", "1h", clock=True)
+    service = redial(Constants(maxRetryAfterPause="1h"), clock=True)
     target = receiver(lambda request: (503, {"retry-after": "3000"}, b""))
     # Numbers would be ids of one path.
     for path in "ab":

@@ -2,7 +2,7 @@
 
 import pytest
 
-from processes import wait_until
+from processes import Constants, wait_until
 from test_replica_forwarding import owners
 from test_replicas import LASTING
 
@@ -86,7 +86,7 @@ def test_a_target_that_asked_for_a_pause_has_it_from_its_next_owner_too(instance
     target = receiver()
     # The lease of an instance that is killed has to end.
     lease = LASTING if end == "terminate" else []
-    cluster, services = instances(2, "--max-retry-after-pause", "1h", *lease)
+    cluster, services = instances(2, Constants(maxRetryAfterPause="1h"), *lease)
     name = owners(cluster, services, target.url)[1][0]
     target.answer = lambda request: (503, {"retry-after": "3600"}, b"")
     told = services[0].submit(url=target.url, target=name)

@@ -131,7 +131,7 @@ def test_the_commands_in_blocks_do_what_they_say(redial, receiver, tmp_path):
     assert run_commands > 35
     # The page about failed calls has run them again.
     assert service.ended(call)["state"] == "succeeded"
-    assert service.target("billing")["settings"]["maxInFlight"] == 256
+    assert service.target("billing")["settings"]["maxInFlight"] == 128
     # Each copy is a store.
     copies = sorted(other.glob("*.db"))
     assert len(copies) == 2

@@ -108,7 +108,7 @@ def test_a_stop_writes_the_lines_about_single_calls_that_wait(redial, receiver):
 
 
 def test_an_idle_connection_does_not_hold_up_a_stop(redial):
-    service = redial(*LONG, Constants(headerTimeout="10m"), "--idle-timeout", "10m")
+    service = redial(*LONG, Constants(headerTimeout="10m", idleTimeout="10m"))
     idle = http.client.HTTPConnection("127.0.0.1", service.port, timeout=BOUND)
     idle.request("GET", "/healthz")
     assert idle.getresponse().read() == b"ok\n"

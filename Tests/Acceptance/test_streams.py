@@ -98,7 +98,7 @@ def test_each_line_is_answered_while_the_next_has_not_been_sent(redial, flaky):
 
 
 def test_more_lines_than_any_batch_may_have(redial, flaky):
-    service, target = redial("--max-batch", "50", "--max-body-bytes", "2000"), flaky()
+    service, target = redial(Constants(maxBatch=50), "--max-body-bytes", "2000"), flaky()
     stream = Stream(service, {"prefer": "return=minimal", "idempotency-key": "bulk"})
     count, items = 10_000, []
     reader = threading.Thread(target=lambda: items.extend(stream.lines()))
@@ -134,7 +134,7 @@ def test_a_line_that_is_too_long_is_answered_and_the_next_is_taken(redial, flaky
 
 
 def test_a_client_that_does_not_read_is_not_read_from(redial, flaky):
-    service, target = redial("--max-batch", "100", Constants(writeTimeout="10m")), flaky()
+    service, target = redial(Constants(maxBatch=100, writeTimeout="10m")), flaky()
     stream = Stream(service, receive_buffer=4096)
     line = (json.dumps({"url": target.url + "/" + "a" * 1000, "delay": "1h"}) + "\n").encode()
     sent = 10 * stream.send_until_stalled(line * 10, 20_000, service, "redial_calls_accepted_total")
@@ -179,7 +179,7 @@ def test_a_stream_that_breaks_says_so_behind_the_answers(redial, flaky):
 
 
 def test_no_more_lines_are_under_way_than_may_be_whatever_a_piece_brings(redial, flaky):
-    service, target = redial("--max-batch", "10", Constants(writeTimeout="10m")), flaky()
+    service, target = redial(Constants(maxBatch=10, writeTimeout="10m")), flaky()
     # In one piece, and nothing behind it: refused and accepted ones, each answered in order, and the last line has no
     # end.
     good = json.dumps({"url": target.url, "delay": "1h"})
@@ -264,7 +264,7 @@ def test_all_calls_of_a_filter_are_listed_as_lines(redial, flaky):
 
 
 def test_a_client_that_goes_waits_no_longer(redial, flaky):
-    service, target = redial("--max-wait-time", "10m"), flaky()
+    service, target = redial(Constants(maxWaitTime="10m")), flaky()
     call = service.submit(url=target.url, delay="1h")
 
     def waits():

@@ -78,7 +78,7 @@ def test_a_target_tells_what_its_calls_wait_for_and_how_they_fared(redial, flaky
 
 def test_rules_in_the_config_file_hold_for_targets_that_match(redial, flaky, tmp_path):
     config = tmp_path / "redial.json"
-    config.write_text(json.dumps({"maxInFlightPerTarget": 30, "targetRules": [
+    config.write_text(json.dumps({"targetDefaults": {"maxInFlight": 30}, "targetRules": [
         {"match": "127.0.0.*", "settings": {"maxInFlight": 2, "attemptTimeout": "7s"}},
         {"match": "bill*", "settings": {"maxInFlight": 5}}, {"match": "*", "settings": {"maxInFlight": 9}}]}))
     service, target = redial("--config", config), flaky()

@@ -7,7 +7,7 @@ from processes import BOUND, Constants, wait_until
 JSON = {"content-type": "application/json"}
 QUICK = {"backoff": {"initial": "100ms", "jitter": "none"}}
 # A wait may be far longer than a request of these tests may take: what is answered is answered early.
-LONG = ("--max-wait-time", "10m")
+LONG = (Constants(maxWaitTime="10m"),)
 
 
 class Asked:

@@ -12,7 +12,7 @@ from standardwebhooks import Webhook
 from svix.webhooks import Webhook as SvixWebhook
 
 from faults import Faults
-from processes import BOUND, HASTY, NO_BREAKER, ROOT, breaker, run, wait_until
+from processes import BOUND, HASTY, NO_BREAKER, ROOT, Constants, breaker, run, target_defaults, wait_until
 from test_contract import CONTRACT, check
 from test_events import Stream
 from test_replicas import LASTING
@@ -238,7 +238,7 @@ def test_the_delivery_log_shows_each_webhook_and_delivers_it_again(redial, flaky
 
 def test_an_endpoint_that_fails_for_too_long_is_disabled_and_others_are_told(redial, flaky, receiver):
     bad, good, target = receiver(lambda request: (500, {"retry-after": "0"}, b"")), receiver(), flaky()
-    service = redial("--webhook-disable-after", "300ms", *NO_BREAKER)
+    service = redial(Constants(webhookDisableAfter="300ms"), *NO_BREAKER)
     watcher = register(service, good.url, events=["endpoint.disabled"])
     failing = register(service, bad.url)
     first = service.submit(url=target.url)
@@ -403,7 +403,7 @@ def test_bad_receivers_delay_neither_calls_nor_each_other(redial, flaky, receive
     def hang(request):
         hold.wait()
         return 200, {}, b""
-    service, target = redial("--max-in-flight-per-target", "2"), flaky()
+    service, target = redial(*target_defaults(maxInFlight=2)), flaky()
     stuck, down, good = receiver(hang), receiver(lambda request: None), receiver()
     try:
         key, *_ = [f"webhook:{register(service, url)['id']}" for url in (stuck.url, down.url, good.url)]

@@ -26,16 +26,17 @@ struct SettingsTests {
 
   @Test("a flag comes before the environment, that before the file, and that before the default")
   func order() throws {
-    try withFile(#"{"maxInFlight": 3, "maxHeld": 30, "loops": "2"}"#) { file in
+    try withFile(#"{"maxInFlight": 3, "maxUnfinished": 30, "loops": "2"}"#) { file in
       let loaded = try load(
-        flags: ["maxInFlight": "1"], environment: ["REDIAL_MAX_IN_FLIGHT": "2", "REDIAL_MAX_HELD": "20"], file: file)
+        flags: ["maxInFlight": "1"], environment: ["REDIAL_MAX_IN_FLIGHT": "2", "REDIAL_MAX_UNFINISHED": "20"],
+        file: file)
       #expect(loaded.settings.engine.maxInFlight == 1)
-      #expect(loaded.settings.engine.maxHeld == 20)
+      #expect(loaded.settings.engine.maxUnfinished == 20)
       #expect(loaded.settings.loops == 2)
       #expect(loaded.settings.listen == .tcp(host: "127.0.0.1", port: 8080))
       let lines = loaded.description.split(separator: "\n").map(String.init)
       #expect(lines.contains("calls.maxInFlight = 1  # flag --max-in-flight"))
-      #expect(lines.contains("calls.maxHeld = 20  # environment REDIAL_MAX_HELD"))
+      #expect(lines.contains("calls.maxUnfinished = 20  # environment REDIAL_MAX_UNFINISHED"))
       #expect(lines.contains("server.loops = 2  # file \(file)"))
       #expect(lines.first == "server.listen = 127.0.0.1:8080  # default")
       #expect(lines.count == Setting.all.count)
@@ -82,7 +83,7 @@ struct SettingsTests {
   func acronyms() throws {
     for (name, words) in [
       ("minTLS", "min tls"), ("maxTLSVersion", "max tls version"), ("caFile", "ca file"), ("loops", "loops"),
-      ("otlpEndpoint", "otlp endpoint"), ("maxInFlightPerTarget", "max in flight per target"), ("aURL", "a url"),
+      ("otlpEndpoint", "otlp endpoint"), ("maxConnectionsPerOrigin", "max connections per origin"), ("aURL", "a url"),
     ] {
       #expect(CamelCaseWords(name).words.joined(separator: " ") == words)
     }
@@ -216,16 +217,16 @@ struct SettingsTests {
   @Test("the config file has settings in groups, by their keys, or both, but none twice")
   func groupedFile() throws {
     let grouped = #"""
-      {"events": {"heartbeat": "30s"}, "store": {"url": "sqlite:x.db"}, "loops": 2, "egress": "listed",
-       "targets": {"maxInFlightPerTarget": 3, "defaults": {"breaker": {"window": "30s", "failureRate": 0.25}},
+      {"log": {"format": "json"}, "store": {"url": "sqlite:x.db"}, "loops": 2, "egress": "listed",
+       "targets": {"defaults": {"maxInFlight": 3, "breaker": {"window": "30s", "failureRate": 0.25}},
                    "rules": [{"match": "a*", "settings": {}}]}}
       """#
     try withFile(grouped) { file in
       let settings = try load(file: file).settings
       #expect(settings.engine.breaker.failureRate == 0.25 && settings.engine.breaker.window == .time(.seconds(30)))
-      #expect(settings.engine.target.maxInFlight == 3 && settings.events.heartbeat == .seconds(30))
+      #expect(settings.engine.target.maxInFlight == 3 && settings.logFormat == .json)
       #expect(settings.store == "sqlite:x.db" && settings.loops == 2 && settings.egress.reach == .listed)
-      #expect(settings.engine.maxInFlightPerTarget == 3 && settings.engine.targetRules.count == 1)
+      #expect(settings.engine.targetRules.count == 1)
     }
     try withFile(#"{"targetDefaults": {"maxInFlight": 9}}"#) { file in
       let settings = try load(file: file).settings
@@ -233,16 +234,16 @@ struct SettingsTests {
     }
     for (content, words) in [
       (
-        "{\"eventHeartbeat\": \"1m\",\n \"events\": {\"heartbeat\": \"1m\"}}",
-        ["eventHeartbeat", "events.heartbeat", "1 and 2"]
+        "{\"logFormat\": \"json\",\n \"log\": {\"format\": \"json\"}}",
+        ["logFormat", "log.format", "1 and 2"]
       ),
       (#"{"store": {"url": "sqlite:a"}, "store": "sqlite:b"}"#, ["store.url and store are", "given twice"]),
       (#"{"loops": 1, "loops": 2}"#, ["loops is given twice"]),
-      (#"{"events": {"heartbeat": "1m"}, "events": {"heartbeat": "1m"}}"#, ["events.heartbeat is given twice"]),
-      (#"{"events": {"eventHeartbeat": "1m"}}"#, ["events.eventHeartbeat", "did you mean events.heartbeat?"]),
-      (#"{"server": {"heartbeat": "1m"}}"#, ["server.heartbeat is not a setting"]),
-      (#"{"events.heartbeat": "1m"}"#, ["events.heartbeat is not a setting"]),
-      (#"{"events": {"heartbeat": "soon"}}"#, ["eventHeartbeat", "soon"]),
+      (#"{"log": {"format": "json"}, "log": {"format": "json"}}"#, ["log.format is given twice"]),
+      (#"{"log": {"logFormat": "json"}}"#, ["log.logFormat", "did you mean log.format?"]),
+      (#"{"server": {"format": "json"}}"#, ["server.format is not a setting"]),
+      (#"{"log.format": "json"}"#, ["log.format is not a setting"]),
+      (#"{"log": {"format": "soon"}}"#, ["logFormat", "soon"]),
       (#"{"targets": {"defaults": {"rate": {"perSecond": -1}}}}"#, ["targetDefaults", "line 1", "/rate/perSecond"]),
       (#"{"targets": {"defaults": {"tls": {}}}}"#, ["targetDefaults", "/tls"]),
     ] {
@@ -257,8 +258,8 @@ struct SettingsTests {
 
   @Test("the settings of all targets are those of one, without TLS")
   func targetDefaults() throws {
-    let text = #"{"breaker":{"consecutiveFailures":0},"rate":{"perSecond":0.5}}"#
-    let loaded = try load(flags: ["targetDefaults": text, "maxInFlightPerTarget": "7"])
+    let text = #"{"breaker":{"consecutiveFailures":0},"maxInFlight":7,"rate":{"perSecond":0.5}}"#
+    let loaded = try load(flags: ["targetDefaults": text])
     let target = loaded.settings.engine.target
     #expect(target.ratePerSecond == 0.5 && target.breaker.consecutiveFailures == 0 && target.maxInFlight == 7)
     #expect(loaded.description.contains("targets.defaults = \(text)  # flag --target-defaults\n"))

@@ -193,7 +193,7 @@ class Judge:
 
     def connections(self):
         """Each is of one tenant, and serves no longer than the settings say."""
-        tenants, age = collections.defaultdict(set), self.player.world.settings.get("--max-connection-age")
+        tenants, age = collections.defaultdict(set), self.player.world.settings.get("maxConnectionAge")
         for hit in self.player.targets.hits:
             if hit.connection:
                 tenants[hit.connection, hit.target].add(hit.mark.split("-")[1])
@@ -208,7 +208,7 @@ class Judge:
         """No tenant's target gets more requests at a time than the settings say."""
         settings = self.player.world.settings
         defaults = json.loads(settings.get("--target-defaults", "{}"))
-        limit = defaults.get("maxInFlight", int(settings.get("--max-in-flight-per-target", 64)))
+        limit = defaults.get("maxInFlight", 64)
         if not self.player.world.is_calm:
             return
         edges = collections.defaultdict(list)

@@ -94,14 +94,16 @@ class Drawing:
 
     def settings(self, store):
         drawn = {
-            "--pace": self.one("fixed", "adaptive"), "--max-in-flight-per-target": self.one("1", "4", "64", "64"),
+            "pace": self.one("fixed", "adaptive"), "maxInFlight": self.one(1, 4, 64, 64),
             "--max-connections-per-origin": self.one("1", "8", "256"), "--drain-timeout": self.one("100ms", "1s", "8s"),
-            "--payload-retention-time": self.one("1m", "1h"), "--on-repeat": self.one("rerun", "answer"), "--max-held": self.one("10", "20000"),
-            "--name-cache-time": "1s", "--log-level": self.one("debug", "info"), "--max-connection-age": "1s",
-            "--max-events": self.one("10", "10000"), "--namespace-share": self.one("0.1", "0.5", "1"),
+            "--payload-retention-time": self.one("1m", "1h"), "--on-repeat": self.one("rerun", "answer"), "maxHeld": self.one("10", "20000"),
+            "nameCacheTime": "1s", "--log-level": self.one("debug", "info"), "maxConnectionAge": "1s",
+            "maxEvents": self.one("10", "10000"), "--namespace-share": self.one("0.1", "0.5", "1"),
             "--target-defaults": json.dumps(self.one({}, {"maxInFlight": 2}, {"breaker": {"consecutiveFailures": 2, "failureTime": "0s"}},
                                                      {"breaker": {"consecutiveFailures": 0}}, {"rate": {"perSecond": 50}}))}
         kept = {name: value for name, value in drawn.items() if self.often(0.25)}
+        for name in {"pace", "maxInFlight"} & {*kept}:
+            kept["--target-defaults"] = json.dumps({name: kept.pop(name)} | json.loads(kept.get("--target-defaults", "{}")))
         if store == "postgresql":
             kept["--lease-duration"] = self.one("1s", "3s")
         return kept

@@ -11,7 +11,7 @@ UNSURE = {"odd", "cut", "slow", "conflict", "silent", "reset", "hang"}
 # How late a call may begin that nothing but a sick neighbour delays, in seconds: it gets two, and the machine has other work.
 LATE = 5
 # Settings that hold calls back.
-LIMITS = {"--max-in-flight-per-target", "--target-defaults", "--max-connections-per-origin", "--max-held", "--namespace-share"}
+LIMITS = {"--target-defaults", "--max-connections-per-origin", "maxHeld", "--namespace-share"}
 
 
 class Outcome:

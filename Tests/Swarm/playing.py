@@ -19,7 +19,7 @@ import urllib.parse
 
 import databases
 import faults
-from processes import BINARY, Client, Redial, environment, free_port
+from processes import BINARY, Client, Constants, Redial, environment, free_port
 
 import beliefs
 import frames
@@ -112,7 +112,8 @@ class Player:
         elif self.database:
             env["REDIAL_WEBHOOK_SECRET"] = "whsec_" + base64.b64encode(b"secret of the swarm, and of none").decode()
         self.env = env
-        flags = [word for pair in world.settings.items() for word in pair]
+        flags = [word for pair in world.settings.items() if pair[0].startswith("--") for word in pair]
+        flags.append(Constants({name: value for name, value in world.settings.items() if not name.startswith("--")}))
         location = self.database.url if self.database else None
         self.services = []
         for number in range(world.instances):

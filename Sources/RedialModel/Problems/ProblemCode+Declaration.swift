@@ -9,7 +9,7 @@ extension ProblemCode {
           "The request is not HTTP/1.1 as the service reads it, or too large, too slow, or one too many at once; "
           + "`detail` says which.",
         remedy:
-          "Correct the request. With 413 or 431 send less, or raise `maxBodyBytes` or `maxHeaderBytes`. With 408 "
+          "Correct the request. With 413 or 431 send less, or raise `maxBodyBytes`. With 408 "
           + "or 503 send it again.")
     case .methodNotAllowed:
       ProblemDeclaration(
@@ -166,7 +166,7 @@ extension ProblemCode {
     case .invalidBatch:
       ProblemDeclaration(
         .calls, 422, 413, title: "The batch cannot be accepted",
-        cause: "A batch has no calls, or (413) more than `maxBatch`.",
+        cause: "A batch has no calls, or (413) more than 1,000.",
         remedy: "Send at least one call. Divide a large batch, or send it in lines (`application/x-ndjson`).")
     case .invalidIdempotencyKey:
       ProblemDeclaration(

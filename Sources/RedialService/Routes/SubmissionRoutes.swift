@@ -56,7 +56,7 @@ struct SubmissionRoutes: RouteGroup {
         detail:
           items.isEmpty
           ? "The batch has no calls. Send at least one."
-          : "The batch has \(items.count) calls; 1 to \(maxBatch) are accepted at once (maxBatch). More of them can be sent "
+          : "The batch has \(items.count) calls; 1 to \(maxBatch) are accepted at once. More of them can be sent "
             + "in lines, with Content-Type: application/x-ndjson.")
     }
     let caller = exchange.caller

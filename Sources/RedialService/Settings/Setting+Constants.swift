@@ -41,6 +41,34 @@ extension Setting {
     whole("maxCredentials", \.maxCredentials, 1...100_000, "Maximum credentials of a namespace."),
     whole("maxAlerts", \.maxAlerts, 1...10_000, "Maximum alerts of a namespace."),
     whole("maxOperations", \.maxOperations, 1...1000, "Maximum bulk operations that run at a time."),
+    whole(
+      "maxHeaderBytes", \.http.maxHeaderBytes, 64...(1 << 20), "Maximum size of a request's header section, in bytes."),
+    duration("bodyTimeout", \.http.bodyTimeout, "Maximum time to receive the body of a request."),
+    duration("idleTimeout", \.http.idleTimeout, "How long a client's connection may be idle."),
+    whole(
+      "maxHeld", \.engine.maxHeld, 1...10_000_000, "Maximum calls that wait in memory; the others wait in the store."),
+    whole(
+      "maxAuditRecords", \.maxAuditRecords, 1...10_000_000,
+      "Maximum records of the audit log; beyond it the oldest are removed early."),
+    duration("maxWaitTime", \.maxWaitTime, "How long a client may wait for a call to end."),
+    whole("maxBatch", \.maxBatch, 1...100_000, "Maximum calls in one request."),
+    duration(
+      "maxConnectionAge", \.transport.maxConnectionAge,
+      "How long a connection to a target takes further requests, less up to a fifth; it takes 1,000, and is idle for 30s, "
+        + "at most."),
+    duration(
+      "nameCacheTime", \.transport.nameCacheTime, "How long the address of a name is remembered, in whole seconds."),
+    duration(
+      "maxRetryAfterPause", \.engine.maxRetryAfterPause,
+      "Maximum time that one Retry-After pauses all calls to its target."
+    ),
+    duration(
+      "webhookDisableAfter", \.webhookDisableAfter,
+      "A webhook endpoint is disabled when all its deliveries have failed for this long."),
+    whole(
+      "maxEvents", \.events.maxKept, 1...10_000_000,
+      "Events of one namespace that are kept for listeners that are slow or reconnect."),
+    duration("eventHeartbeat", \.events.heartbeat, "How often listeners get a sign that the connection is alive."),
     whole("maxPolicies", \.maxPolicies, 1...10_000, "Maximum stored policies."),
     whole("maxPolicyVersions", \.maxPolicyVersions, 1...1000, "Versions that are kept of a stored policy."),
     duration(

@@ -170,19 +170,11 @@ extension Setting {
       "maxConnections", \.maxConnections, 1...1_000_000,
       "Maximum open connections of clients. At the limit idle ones are closed; if all are busy, new ones get 503."),
     whole("loops", \.loops, 1...64, "Event loops of the HTTP server."),
-    whole(
-      "maxHeaderBytes", \.http.maxHeaderBytes, 64...(1 << 20), "Maximum size of a request's header section, in bytes."),
-    duration("bodyTimeout", \.http.bodyTimeout, "Maximum time to receive the body of a request."),
-    duration("idleTimeout", \.http.idleTimeout, "How long a client's connection may be idle."),
     whole("maxInFlight", \.engine.maxInFlight, 1...100_000, "Maximum attempts in flight."),
-    whole(
-      "maxInFlightPerTarget", \.engine.maxInFlightPerTarget, 1...100_000, "Maximum attempts in flight to one target."),
     share(
       "namespaceShare", \.engine.namespaceShare,
-      "Maximum share of maxInFlight, maxHeld, maxUnfinished and all targets for one namespace, if there is "
+      "Maximum share of maxInFlight, maxUnfinished, calls in memory and all targets for one namespace, if there is "
         + "another; see docs/access.md."),
-    whole(
-      "maxHeld", \.engine.maxHeld, 1...10_000_000, "Maximum calls that wait in memory; the others wait in the store."),
     whole(
       "maxHeldBytes", \.engine.maxHeldBytes, 1...Int.max,
       "Maximum bytes of request bodies of calls that wait in memory. Bodies of attempts in flight are not "
@@ -213,22 +205,11 @@ extension Setting {
         + "Beyond it, the calls that ended first are removed early."),
     duration("auditRetentionTime", \.auditRetentionTime, "How long a record of the audit log is kept."),
     whole(
-      "maxAuditRecords", \.maxAuditRecords, 1...10_000_000,
-      "Maximum records of the audit log; beyond it the oldest are removed early."),
-    whole(
       "reserveBytes", \.reserveBytes, 0...Int.max,
       "Room reserved on the store's disk, in bytes, for accepted calls and retention when the disk is full."),
-    duration("maxWaitTime", \.maxWaitTime, "How long a client may wait for a call to end."),
-    whole("maxBatch", \.maxBatch, 1...100_000, "Maximum calls in one request."),
     whole(
       "maxConnectionsPerOrigin", \.engine.maxConnectionsPerOrigin, 1...100_000,
       "Maximum connections to one host and port, HTTP/2 aside; others wait."),
-    duration(
-      "maxConnectionAge", \.transport.maxConnectionAge,
-      "How long a connection to a target takes further requests, less up to a fifth; it takes 1,000, and is idle for 30s, "
-        + "at most."),
-    duration(
-      "nameCacheTime", \.transport.nameCacheTime, "How long the address of a name is remembered, in whole seconds."),
     duration("connectTimeout", \.transport.connectTimeout, "Maximum time to connect to a target."),
     whole(
       "maxResponseBytes", \.transport.maxResponseBytes, 0...(1 << 30),
@@ -268,13 +249,6 @@ extension Setting {
       "Destinations that are also allowed: addresses, blocks or names, with or without a port."),
     rules("egressDeny", \.egress.deny, "Destinations that are refused, even if something else allows them."),
     duration("drainTimeout", \.drainTimeout, "How long a stop waits for attempts in flight."),
-    choice(
-      "pace", \.engine.pace,
-      "After an outage attempts start as fast as the target can take them, or as its other limits allow."),
-    duration(
-      "maxRetryAfterPause", \.engine.maxRetryAfterPause,
-      "Maximum time that one Retry-After pauses all calls to its target."
-    ),
     Setting(
       key: "targetDefaults", form: "JSON",
       summary:
@@ -316,13 +290,6 @@ extension Setting {
       "namedTargets", \.namedTargets, 0...1000,
       "The busiest targets that have their own gauges in the metrics; the others are summed."),
     whole("maxWebhookEndpoints", \.maxWebhookEndpoints, 0...10_000, "Maximum webhook endpoints."),
-    duration(
-      "webhookDisableAfter", \.webhookDisableAfter,
-      "A webhook endpoint is disabled when all its deliveries have failed for this long."),
-    whole(
-      "maxEvents", \.events.maxKept, 1...10_000_000,
-      "Events of one namespace that are kept for listeners that are slow or reconnect."),
-    duration("eventHeartbeat", \.events.heartbeat, "How often listeners get a sign that the connection is alive."),
     Setting(
       key: "otlpEndpoint", form: "URL",
       summary: "Collector for spans (OTLP/HTTP); /v1/traces is appended. Also OTEL_EXPORTER_OTLP_ENDPOINT.",

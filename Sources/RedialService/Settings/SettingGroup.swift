@@ -1,10 +1,9 @@
 /// A group of settings in the help, the config file and docs/settings.md.
 ///
-/// In the config file a group is an object, and its settings omit the group's name: `eventHeartbeat` is `{"events":
-/// {"heartbeat": "5s"}}`. Its key alone, `{"eventHeartbeat": "5s"}`, means the same.
+/// In the config file a group is an object, and its settings omit the group's name: `logFormat` is `{"log":
+/// {"format": "json"}}`. Its key alone, `{"logFormat": "json"}`, means the same.
 package enum SettingGroup: String, Sendable, CaseIterable {
-  case server, access, store, calls, targets, egress, transport, tls, webhooks, events, tracing,
-    metrics, log
+  case server, access, store, calls, targets, egress, transport, tls, webhooks, tracing, metrics, log
 
   /// The subject of the settings.
   package var title: String {
@@ -18,7 +17,6 @@ package enum SettingGroup: String, Sendable, CaseIterable {
     case .transport: "Requests to targets"
     case .tls: "TLS to targets"
     case .webhooks: "Webhooks"
-    case .events: "The event stream"
     case .tracing: "Traces"
     case .metrics: "Metrics"
     case .log: "The log"
@@ -30,8 +28,7 @@ package enum SettingGroup: String, Sendable, CaseIterable {
     switch self {
     case .server:
       [
-        "listen", "socketPermissions", "loops", "maxConnections", "maxBodyBytes", "maxHeaderBytes", "bodyTimeout",
-        "idleTimeout", "drainTimeout",
+        "listen", "socketPermissions", "loops", "maxConnections", "maxBodyBytes", "drainTimeout",
       ]
     case .access:
       [
@@ -41,19 +38,18 @@ package enum SettingGroup: String, Sendable, CaseIterable {
     case .store:
       [
         "store", "storePasswordFile", "encryptionKeyFile", "encryptionKeyCommand", "leaseDuration", "peerURL",
-        "retentionTime", "payloadRetentionTime", "retentionBytes", "auditRetentionTime", "maxAuditRecords",
-        "reserveBytes", "idempotencyTime", "onRepeat",
+        "retentionTime", "payloadRetentionTime", "retentionBytes", "auditRetentionTime", "reserveBytes",
+        "idempotencyTime", "onRepeat",
       ]
     case .calls:
-      ["maxInFlight", "maxHeld", "maxHeldBytes", "maxUnfinished", "namespaceShare", "maxWaitTime", "maxBatch"]
+      ["maxInFlight", "maxHeldBytes", "maxUnfinished", "namespaceShare"]
     case .targets:
-      ["maxInFlightPerTarget", "pace", "maxRetryAfterPause", "targetNaming", "targetDefaults", "targetRules"]
+      ["targetNaming", "targetDefaults", "targetRules"]
     case .egress: ["egress", "egressAllow", "egressDeny", "proxy"]
     case .transport:
-      ["connectTimeout", "maxConnectionsPerOrigin", "maxConnectionAge", "nameCacheTime", "maxResponseBytes"]
+      ["connectTimeout", "maxConnectionsPerOrigin", "maxResponseBytes"]
     case .tls: ["minTLS", "caFile", "tlsDirectory"]
-    case .webhooks: ["webhookSecret", "maxWebhookEndpoints", "webhookDisableAfter"]
-    case .events: ["maxEvents", "eventHeartbeat"]
+    case .webhooks: ["webhookSecret", "maxWebhookEndpoints"]
     case .tracing: ["otlpEndpoint", "otlpHeaders", "otlpService", "traceShare"]
     case .metrics: ["namedTargets"]
     case .log: ["logFormat", "logLevel"]
@@ -66,7 +62,7 @@ package enum SettingGroup: String, Sendable, CaseIterable {
   /// The prefix that a key of the group may have and that the config file omits.
   private var prefix: String {
     switch self {
-    case .targets, .webhooks, .events: String(rawValue.dropLast())
+    case .targets, .webhooks: String(rawValue.dropLast())
     default: rawValue
     }
   }
@@ -99,7 +95,7 @@ extension Setting {
   package var isCommon: Bool {
     [
       "listen", "adminKey", "allowUnauthenticated", "store", "retentionTime", "retentionBytes", "maxBodyBytes",
-      "maxInFlight", "maxInFlightPerTarget", "egress", "egressAllow", "webhookSecret", "otlpEndpoint", "logFormat",
+      "maxInFlight", "targetDefaults", "egress", "egressAllow", "webhookSecret", "otlpEndpoint", "logFormat",
       "logLevel",
     ].contains(key)
   }
