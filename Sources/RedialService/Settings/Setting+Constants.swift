@@ -53,12 +53,6 @@ extension Setting {
     duration("maxWaitTime", \.maxWaitTime, "How long a client may wait for a call to end."),
     whole("maxBatch", \.maxBatch, 1...100_000, "Maximum calls in one request."),
     duration(
-      "maxConnectionAge", \.transport.maxConnectionAge,
-      "How long a connection to a target takes further requests, less up to a fifth; it takes 1,000, and is idle for 30s, "
-        + "at most."),
-    duration(
-      "nameCacheTime", \.transport.nameCacheTime, "How long the address of a name is remembered, in whole seconds."),
-    duration(
       "maxRetryAfterPause", \.engine.maxRetryAfterPause,
       "Maximum time that one Retry-After pauses all calls to its target."
     ),

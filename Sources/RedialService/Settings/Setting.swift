@@ -210,6 +210,12 @@ extension Setting {
     whole(
       "maxConnectionsPerOrigin", \.engine.maxConnectionsPerOrigin, 1...100_000,
       "Maximum connections to one host and port, HTTP/2 aside; others wait."),
+    duration(
+      "maxConnectionAge", \.transport.maxConnectionAge,
+      "How long a connection to a target takes further requests, less up to a fifth; it takes 1,000, and is idle for 30s, "
+        + "at most."),
+    duration(
+      "nameCacheTime", \.transport.nameCacheTime, "How long the address of a name is remembered, in whole seconds."),
     duration("connectTimeout", \.transport.connectTimeout, "Maximum time to connect to a target."),
     whole(
       "maxResponseBytes", \.transport.maxResponseBytes, 0...(1 << 30),

@@ -47,7 +47,7 @@ package enum SettingGroup: String, Sendable, CaseIterable {
       ["targetNaming", "targetDefaults", "targetRules"]
     case .egress: ["egress", "egressAllow", "egressDeny", "proxy"]
     case .transport:
-      ["connectTimeout", "maxConnectionsPerOrigin", "maxResponseBytes"]
+      ["connectTimeout", "maxConnectionsPerOrigin", "maxConnectionAge", "nameCacheTime", "maxResponseBytes"]
     case .tls: ["minTLS", "caFile", "tlsDirectory"]
     case .webhooks: ["webhookSecret", "maxWebhookEndpoints"]
     case .tracing: ["otlpEndpoint", "otlpHeaders", "otlpService", "traceShare"]
