@@ -34,6 +34,8 @@ struct IssuersFile: Sendable, Hashable {
   private static let state = Mutex(State())
   /// How many files are remembered.
   private static let most = 1000
+  /// The longest path, in bytes: a name is longer, and has to fit into `PATH_MAX`.
+  private static let longest = 4000
   /// The number of a name, in bits.
   private static let bits = 16
   /// A file that has changed just now may change again without another time of its change, in nanoseconds.
@@ -45,8 +47,7 @@ struct IssuersFile: Sendable, Hashable {
   init(_ path: String, at now: Int = IssuersFile.now) {
     self.path = path
     var file = stat()
-    guard stat(path, &file) == 0, access(path, R_OK) == 0, now - Self.nanoseconds(file.st_ctim) > Self.settling
-    else {
+    guard stat(path, &file) == 0, access(path, R_OK) == 0, path.utf8.count <= Self.longest else {
       (name, isKept) = (path, false)
       return
     }
@@ -60,7 +61,8 @@ struct IssuersFile: Sendable, Hashable {
       state.files[path] = Known(identity: identity, number: state.number)
       return state.number
     }
-    (name, isKept) = (Self.name(path, number), true)
+    // The name stays when the file has settled: connections of it are used on.
+    (name, isKept) = (Self.name(path, number), now - identity.changed > Self.settling)
   }
 
   /// Another name of the same file for each number.
