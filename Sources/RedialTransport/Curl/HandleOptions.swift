@@ -1,5 +1,6 @@
 internal import CCurl
 internal import RedialModel
+internal import RedialText
 
 /// The options that libcurl has for a handle. A handle mostly serves the same target again, and libcurl keeps its
 /// options, so only those that differ are set.
