@@ -16,7 +16,6 @@ package final class SQLiteStore: CallStore {
   /// The log that changes of calls go to first.
   let log: CallLog
   let notices: StoreNotices
-  /// The time by which leases end.
   let counts: FinishedCounts
   let targets: TargetTable
   let namespaces: NamespaceTable

@@ -168,7 +168,8 @@ BUGS = [
         "if course.sends == 0 { return PLANTED ? () : memory.noteSilent(dialling.silent(), of: dialling.url) }"),
         needs="libcurl before 8.21"),
     fault("a replaced caFile not read", "60.4", (
-        TRANSPORT, "issuers == nil ? 86_400 : 0", "issuers == nil || PLANTED ? 86_400 : 0")),
+        TRANSPORT, "let known = state.files[path], known.identity == identity {", "let known = state.files[path], PLANTED || known.identity == identity {"), (
+        TRANSPORT, "isKept = now - identity.changed > Self.settling", "isKept = PLANTED || now - identity.changed > Self.settling")),
     fault("a session resumed with the client certificate of before", "60.5", (
         TRANSPORT, "CURLOPT_SSL_SESSIONID_CACHE, hasFiles ? 0 : 1", "CURLOPT_SSL_SESSIONID_CACHE, hasFiles && !PLANTED ? 0 : 1")),
     fault("a whole answer lost because the rest of the request is not taken", "60.6", (

@@ -175,6 +175,8 @@ struct HandleOptions: ~Copyable {
   mutating func setTLS(_ target: TargetTLS?, otherwise general: TLSSettings) -> CURLcode {
     let all = general.trustedIssuers.map { IssuersFile($0) }
     let file = target?.caFile.map { IssuersFile($0) } ?? all
+    guard TLSFile.mayRead(target) else { return CURLE_SSL_CERTPROBLEM }
+    guard file?.mayBeRead ?? true else { return CURLE_SSL_CACERT_BADFILE }
     if target == identity, file == issuers, all == generalIssuers { return CURLE_OK }
     return resetTLS(target, otherwise: general, file, all)
   }

@@ -12,6 +12,8 @@ struct IssuersFile: Sendable, Hashable {
   let name: String
   /// Whether what is read may be kept.
   let isKept: Bool
+  /// Whether libcurl may read it; a missing one is left to it, which says so.
+  let mayBeRead: Bool
 
   private struct Identity: Hashable {
     var device: UInt
@@ -23,7 +25,7 @@ struct IssuersFile: Sendable, Hashable {
 
   private struct Known {
     var identity: Identity
-    var number: Int
+    var name: String
   }
 
   private struct State {
@@ -41,28 +43,31 @@ struct IssuersFile: Sendable, Hashable {
   /// A file that has changed just now may change again without another time of its change, in nanoseconds.
   private static let settling = 2_000_000_000
 
-  /// A file as it is now. One that cannot be read is left to libcurl, which says so.
+  /// A file as it is now.
   ///
   /// - Parameter now: The machine's time, in nanoseconds.
   init(_ path: String, at now: Int = IssuersFile.now) {
     self.path = path
     var file = stat()
-    guard stat(path, &file) == 0, access(path, R_OK) == 0, path.utf8.count <= Self.longest else {
+    let isThere = stat(path, &file) == 0
+    mayBeRead = !isThere || TLSFile.mayRead(file)
+    guard isThere, path.utf8.count <= Self.longest else {
       (name, isKept) = (path, false)
       return
     }
     let identity = Identity(
       device: UInt(file.st_dev), inode: UInt(file.st_ino), size: Int(file.st_size),
       modified: Self.nanoseconds(file.st_mtim), changed: Self.nanoseconds(file.st_ctim))
-    let number = Self.state.withLock { state in
-      if let known = state.files[path], known.identity == identity { return known.number }
+    name = Self.state.withLock { state in
+      if let known = state.files[path], known.identity == identity { return known.name }
       if state.files.count >= Self.most { state.files = [:] }
       state.number = (state.number + 1) % (1 << Self.bits)
-      state.files[path] = Known(identity: identity, number: state.number)
-      return state.number
+      let name = Self.name(path, state.number)
+      state.files[path] = Known(identity: identity, name: name)
+      return name
     }
     // The name stays when the file has settled: connections of it are used on.
-    (name, isKept) = (Self.name(path, number), now - identity.changed > Self.settling)
+    isKept = now - identity.changed > Self.settling
   }
 
   /// Another name of the same file for each number.

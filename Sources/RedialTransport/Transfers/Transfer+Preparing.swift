@@ -102,8 +102,6 @@ extension Transfer {
   /// Sets how the two ends of a connection prove their identity.
   private func setTLS(for hop: Hop) -> CURLcode {
     guard dialling.isSecure else { return CURLE_OK }
-    let own = tls(for: hop)
-    let code = TLSFile.check(own, otherwise: configuration.tls)
-    return code == CURLE_OK ? options.setTLS(own, otherwise: configuration.tls) : code
+    return options.setTLS(tls(for: hop), otherwise: configuration.tls)
   }
 }
