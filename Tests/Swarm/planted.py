@@ -184,8 +184,8 @@ BUGS = [
         "if isStrangerToProxy || hasBrokenProxy { return PLANTED ? .answered : .localFault }"),
         needs="a proxy"),
     fault("caFile not used for an https proxy", "60.10", (
-        TRANSPORT, "let (own, system) = (configuration.tls.trustedIssuers, SystemIssuers.found)",
-        "let (own, system) = (PLANTED ? nil : configuration.tls.trustedIssuers, SystemIssuers.found)"), needs="a proxy"),
+        TRANSPORT, "(CURLOPT_PROXY_CAINFO, all?.name ?? SystemIssuers.found.file)",
+        "(CURLOPT_PROXY_CAINFO, PLANTED ? SystemIssuers.found.file : all?.name ?? SystemIssuers.found.file)"), needs="a proxy"),
     fault("SERVFAIL taken for an unknown host", "60.11", (
         TRANSPORT, "if code == EAI_AGAIN || code == EAI_FAIL {", "if !PLANTED, code == EAI_AGAIN || code == EAI_FAIL {")),
     fault("a refused client certificate counts as sent", "60.12", (
