@@ -7,7 +7,7 @@ package struct TransportConfiguration: Sendable {
   /// How many connections without a request are kept open, over all targets; at least 1. Default 256.
   package var maxIdleConnections = 256
   /// The maximum idle time of a connection before its next use: servers close idle ones, and a request that is sent at
-  /// the same time is lost. Default 30 s.
+  /// the same time is lost. After the same time in which nothing is in flight, all connections are closed. Default 30 s.
   package var maxConnectionIdleTime = Duration.seconds(30)
   /// How long a connection takes further requests, less up to a fifth. Default 5 min.
   package var maxConnectionAge = Duration.seconds(300)

@@ -57,6 +57,23 @@ struct IdleConnectionTests {
     #expect(targets.last.map { probe.perform($0.url)?.figures?.isReused } == true)
   }
 
+  @Test("connections end when nothing was in flight for as long as one may be idle, and new ones are made then")
+  func quiet() throws {
+    let ended = DispatchSemaphore(value: 0)
+    let target = ScriptedTarget { connection in
+      while connection.readRequest() != nil, connection.send(Self.ok) {}
+      ended.signal()
+    }
+    defer { target.stop() }
+    let probe = try TransportProbe { $0.maxConnectionIdleTime = .milliseconds(200) }
+    for round in 1...2 {
+      #expect(probe.perform(target.url)?.status == 200)
+      // Nothing else happens in the transport.
+      #expect(ended.wait(timeout: .now() + .seconds(60)) == .success)
+      #expect(target.connectionCount == round)
+    }
+  }
+
   @Test("a connection that was idle for too long is not reused, and others are")
   func idleTime() throws {
     let target = ScriptedTarget.answering(Self.ok)

@@ -25,7 +25,7 @@ final class TransferLoop: @unchecked Sendable {
     case stop
   }
 
-  let multi: UnsafeMutableRawPointer
+  private(set) var multi: UnsafeMutableRawPointer
   private let events: SocketEvents
   private(set) var configuration: TransportConfiguration
   private let completions: @Sendable ([Transport.Ended]) -> Void
@@ -43,6 +43,10 @@ final class TransferLoop: @unchecked Sendable {
   private var hops: [UInt64: Hop] = [:]
   /// The number of transfers that libcurl last got.
   private var counted = 0
+  /// Whether there may be connections that nobody uses.
+  var hasConnections = false
+  /// Since when nothing is in flight, if there may be such connections.
+  var quietSince: ContinuousClock.Instant?
   var uploads = TransferTimers()
   /// The names that are being looked up, and those that wait for that.
   var lookups: LookupQueue
@@ -137,7 +141,8 @@ final class TransferLoop: @unchecked Sendable {
       startLookups()
       tell()
       let sleep = lookupSleep(
-        atMost: lateTimers.sleep(atMost: streamTimers.sleep(atMost: uploads.sleep(atMost: longestSleep))))
+        atMost: lateTimers.sleep(
+          atMost: streamTimers.sleep(atMost: uploads.sleep(atMost: closeIdle(sleep: longestSleep)))))
       events.runRound(atMost: mailbox.maySleep() ? sleep : 0)
       takeEnded()
       endUploads()
@@ -159,6 +164,21 @@ final class TransferLoop: @unchecked Sendable {
     guard transfers.count != counted else { return }
     counted = transfers.count
     _ = redial_curl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, max(1, configuration.maxIdleConnections) + counted)
+  }
+
+  /// Whether no transfer is in flight, or waits for anything.
+  var isQuiet: Bool { transfers.isEmpty && doubted.isEmpty }
+
+  /// Closes all connections, and goes on with another multi handle; only while it ``isQuiet``.
+  func renew(with fresh: UnsafeMutableRawPointer) {
+    owner.check()
+    idle = []
+    curl_multi_cleanup(multi)
+    multi = fresh
+    // It fails only for an option that this libcurl does not know, and the handle before it knew them.
+    let isAttached = events.attach(fresh)
+    precondition(isAttached, "libcurl's events cannot be had any more")
+    counted = -1
   }
 
   private func takeMail() {
@@ -222,7 +242,7 @@ final class TransferLoop: @unchecked Sendable {
   private func hand(_ transfer: Transfer, _ prepared: CURLcode) -> CURLcode {
     guard prepared == CURLE_OK else { return prepared }
     guard curl_multi_add_handle(multi, transfer.handle) == CURLM_OK else { return CURLE_OUT_OF_MEMORY }
-    (transfer.isInFlight, transfer.begun) = (true, .now)
+    (transfer.isInFlight, transfer.begun, hasConnections) = (true, .now, true)
     return CURLE_OK
   }
 
