@@ -14,6 +14,8 @@
 
 SHELL := /bin/sh
 VENV := .build/venv
+# Where the Swift files are.
+SWIFT := Sources Packages clients/swift Tests
 REQUIREMENTS := Tests/Acceptance/requirements.txt
 # What Python has compiled is kept, also where the environment says otherwise: each worker and client would do it again.
 PYTEST := PYTHONDONTWRITEBYTECODE= PYTHONPYCACHEPREFIX=$(CURDIR)/.build/pycache $(VENV)/bin/python -m pytest -q -p no:cacheprovider
@@ -95,12 +97,12 @@ bench:
 
 lint:
 	@Scripts/width --check
-	swift format lint --strict --recursive Package.swift Sources Tests
+	swift format lint --strict --recursive Package.swift $(SWIFT)
 	@# It would be wrapped once more each time that it is taken out of the lock, until a call of it overflows the stack.
-	@! grep -rnE '(Mutex|Guarded)<.*->' Sources Benchmarks Tests --include='*.swift' \
+	@! grep -rnE '(Mutex|Guarded)<.*->' $(SWIFT) Benchmarks --include='*.swift' \
 	  || { echo 'A lock around a bare closure: put the closure into a struct.' >&2; exit 1; }
 
 format: $(VENV)/done
 	@Scripts/packages test
 	$(VENV)/bin/python Scripts/generate
-	swift format --in-place --recursive Package.swift Sources Tests
+	swift format --in-place --recursive Package.swift $(SWIFT)

@@ -17,9 +17,9 @@ let small: [SwiftSetting] = strict + (Context.environment["REDIAL_SMALL"] == nil
 
 /// A Swift library target of this package.
 func module(
-  _ name: String, _ dependencies: [Target.Dependency] = [], settings: [SwiftSetting] = strict
+  _ name: String, _ dependencies: [Target.Dependency] = [], path: String? = nil, settings: [SwiftSetting] = strict
 ) -> Target {
-  .target(name: name, dependencies: dependencies, swiftSettings: settings)
+  .target(name: name, dependencies: dependencies, path: path, swiftSettings: settings)
 }
 
 /// A Swift test target of this package.
@@ -84,9 +84,9 @@ let package = Package(
     // The library that applications embed.
     module("Redial", ["RedialText", "RedialCore"]),
     // The client of the service.
-    module("RedialClient", ["Redial", "RedialText"]),
+    module("RedialClient", ["Redial", "RedialText"], path: "clients/swift/RedialClient"),
     // What it takes over from older libraries: operations, callbacks, runs that can be started again.
-    module("RedialLegacy", ["Redial", "RedialCore"]),
+    module("RedialLegacy", ["Redial", "RedialCore"], path: "Packages/Legacy/RedialLegacy"),
 
     // Observers of the library for other libraries.
     .target(

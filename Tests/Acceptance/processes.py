@@ -17,10 +17,13 @@ import signal
 import socket
 import struct
 import subprocess
+import sys
 import threading
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+# Tests know what scripts know.
+sys.path.append(str(ROOT / "Scripts"))
 BINARY = os.environ.get("REDIAL_BINARY", str(ROOT / ".build/debug/redial"))
 # How long anything is waited for, in seconds: nothing should take so long, even if the machine is busy with something else.
 BOUND = 60

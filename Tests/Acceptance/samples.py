@@ -1,6 +1,6 @@
 """Takes the Swift samples out of the documentation, and makes tests of them.
 
-A sample is a ```swift block in a page (README.md, docs/*.md, Sources/*/*.docc/*.md) or in a doc comment. Each becomes a test, in a
+A sample is a ```swift block in a page (README.md, docs/*.md, the pages of each library) or in a doc comment. Each becomes a test, in a
 file for its page; what it declares with the lines that begin at its margin is seen by the page's other samples, too.
 `#sourceLocation` has the compiler and the tests speak of the page's own lines.
 
@@ -16,6 +16,7 @@ import re
 import subprocess
 import textwrap
 
+import modules
 from processes import ROOT, environment
 
 PACKAGE = ROOT / "Tests/Samples"
@@ -44,7 +45,7 @@ def pages():
     yield ROOT / "README.md"
     yield from sorted((ROOT / "docs").glob("*.md"))
     for module in ("Redial", "RedialClient", "RedialCore", "RedialLegacy"):
-        folder = ROOT / "Sources" / module
+        folder = modules.folder(module)
         yield from sorted([*folder.rglob("*.md"), *folder.rglob("*.swift")])
 
 

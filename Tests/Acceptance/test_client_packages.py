@@ -16,6 +16,7 @@ from processes import BINARY, ROOT, environment
 
 sys.path.append(str(ROOT / "Scripts"))
 import client_go
+import modules
 import operations
 
 READMES = {"python": CLIENTS / "python/README.md", "ts": CLIENTS / "typescript/README.md", "go": CLIENTS / "go/README.md"}
@@ -52,7 +53,7 @@ def methods(packages):
         "const own = Object.getOwnPropertyNames, one = Redial.prototype;"
         "console.log(JSON.stringify([...own(one), ...own(Object.getPrototypeOf(one))]));")
     typescript = json.loads(checked(needs.program("node"), "--input-type=module", "-e", script, cwd=packages.typescript))
-    text = "".join(file.read_text() for file in (ROOT / "Sources/RedialClient").rglob("*.swift"))
+    text = "".join(file.read_text() for file in modules.folder("RedialClient").rglob("*.swift"))
     go = "".join(file.read_text() for file in (CLIENTS / "go").glob("*.go"))
     return {
         "python": sync, "python-async": asynchronous, "typescript": typescript,

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+import modules
 from processes import BINARY, ROOT, environment
 
 PAGES = sorted((ROOT / "docs").rglob("*.md"))
@@ -130,7 +131,7 @@ def test_the_messages_and_the_dashboard_are_in_plain_words():
     page = (ROOT / "Sources/RedialService/Dashboard/dashboard.html").read_text()
     shown = re.findall(r">([^<>{}]+)<", page.partition("<script>")[0])
     found = [("dashboard.html", text) for text in shown + ["".join(pair) for pair in literals(page)]]
-    for file in sorted((ROOT / "Sources").rglob("*.swift")):
+    for file in modules.files():
         found += [(file.name, "".join(pair)) for pair in literals(file.read_text())]
     assert len(found) > 3000
     assert [(name, entry) for name, text in found for entry in hard(text)] == []
@@ -178,7 +179,7 @@ def commented_files():
     """Every source file of the repository that has comments, with the function that finds them."""
     readers = {".swift": swift_comments, ".c": swift_comments, ".h": swift_comments, ".py": python_comments}
     readers |= {".ts": swift_comments, ".mjs": swift_comments, ".go": swift_comments}
-    for folder in ("Sources", "Tests", "Benchmarks", "Scripts", "clients", "packaging"):
+    for folder in ("Sources", "Packages", "Tests", "Benchmarks", "Scripts", "clients", "packaging"):
         for file in sorted((ROOT / folder).rglob("*")):
             if not file.is_file() or {".build", "Generated", "node_modules"} & set(file.parts) or file == Path(__file__):
                 continue
@@ -230,7 +231,7 @@ def test_what_the_pages_name_is_there():
         text = page.read_text()
         for target in set(re.findall(r"`make ([\w-]+)", text)):
             assert re.search(rf"^{target}:", makefile, re.M), (page.name, target)
-        for path in re.findall(r"`((?:Sources|Tests|docker|api|Benchmarks)/[\w./-]+)`", text):
+        for path in re.findall(r"`((?:Sources|Packages|clients|Tests|docker|api|Benchmarks)/[\w./-]+)`", text):
             assert (ROOT / path).exists(), (page.name, path)
 
 

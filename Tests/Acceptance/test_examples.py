@@ -7,6 +7,7 @@ import subprocess
 
 import pytest
 
+import modules
 from processes import BINARY, ROOT, environment, wait_until
 
 COMMANDS = re.findall(r"^  ([a-z-]+)  ", subprocess.run(
@@ -40,7 +41,7 @@ def objects(text):
 def examples_of_messages():
     """The JSON objects in the texts of the program, without those that it writes as bytes."""
     found = set()
-    for file in (ROOT / "Sources").rglob("*.swift"):
+    for file in modules.files():
         if "Generated" not in file.parts:
             code = re.sub(r"^\s*//.*$", "", file.read_text(), flags=re.M)
             for text in re.findall(r'"((?:[^"\\\n]|\\.)*)"(?!\.utf8)', code):
@@ -138,7 +139,7 @@ def test_the_examples_of_help_are_accepted(tmp_path):
 
 def named_commands():
     """All `redial …` in the program's texts, in help, and in the files, each with where it stands."""
-    for file in [*(ROOT / "Sources").rglob("*.swift"), *FILES]:
+    for file in [*modules.files(), *FILES]:
         try:
             text = file.read_text()
         except UnicodeDecodeError:

@@ -9,6 +9,7 @@ import textwrap
 import pytest
 import yaml
 
+import modules
 from processes import BINARY, ROOT, run, wait_until
 from test_docs import hard, without_code
 from test_prometheus import RULES, promtool, tools  # noqa: F401  a fixture
@@ -69,7 +70,7 @@ def test_each_metric_that_they_name_is_one(redial):
 
 
 def test_each_word_of_the_program_that_they_name_is_one():
-    sources = "".join(file.read_text() for file in sorted((ROOT / "Sources").rglob("*.swift")))
+    sources = "".join(file.read_text() for file in modules.files())
     named = {word for page in PAGES.values() for word in inline(page) if re.fullmatch(r"[a-z]+[A-Z]\w*", word)}
     assert {"syncFailed", "retentionBytes", "backlogFull", "storeRetried"} <= named
     known = set(re.findall(r'(?<=")\w+(?=")|(?<=\bcase )\w+', sources))
