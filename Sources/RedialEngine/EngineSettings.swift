@@ -5,8 +5,8 @@ package import RedialModel
 package struct EngineSettings: Sendable, Hashable {
   /// Maximum attempts in flight, over all targets.
   package var maxInFlight: Int
-  /// Maximum attempts in flight to one target without its own settings.
-  package var maxInFlightPerTarget: Int
+  /// The settings of a target without its own.
+  package var target = TargetSettings(rateBurst: 10, slowStart: .seconds(10))
   /// Maximum connections to one scheme, host and port, whatever its targets are; see ``OriginTable``.
   package var maxConnectionsPerOrigin = 256
   /// Maximum calls that wait in memory; the others wait in the store.
@@ -39,8 +39,6 @@ package struct EngineSettings: Sendable, Hashable {
   package var storeRetry: Duration
   /// How long the key of a submission is remembered.
   package var idempotencyTime: Duration
-  /// The breaker of a target without its own settings.
-  package var breaker: CircuitBreakerSettings
   /// The share of `maxInFlight` that one target may have, of its own attempts and the free slots together, 0...1,
   /// whatever its settings are. The rest is for the others, because slots of a slow target cannot be taken back. See
   /// Roster+Slots.
@@ -53,29 +51,12 @@ package struct EngineSettings: Sendable, Hashable {
   /// A target that has not answered for this long, and for longer than a few times its usual response time, is silent:
   /// an attempt that ends then counts as a failure, even if the call's deadline or a client ended it.
   package var longSilence = Duration.seconds(1)
-  /// Maximum attempts started per second to one target without its own settings; 0 for no limit.
-  package var ratePerSecond = 0.0
-  /// Attempts that may start at once after a quiet time, if there is a rate.
-  package var rateBurst = 10
-  /// Retries to a target as a share of its first attempts, if there is a budget.
-  package var retryShare = 0.2
-  /// Retries per second to a target that are always allowed; 0 for no limit on retries.
-  package var retriesPerSecond = 0
-  /// How fast attempts to a target without its own settings start.
-  package var pace = Pace.adaptive
-  /// The share of the starts that new calls get while a backlog of their target waits too, one of
-  /// ``TargetSettings/newCallShares``.
-  package var newCallShare = TargetSettings.newCallShareByDefault
-  /// After a breaker closes, the attempts in flight may grow to the maximum over this time, if the pace is fixed.
-  package var slowStart = Duration.seconds(10)
   /// Maximum time that one `Retry-After` pauses all calls to its target.
   package var maxRetryAfterPause = Duration.seconds(60)
   /// The only directory with files that the TLS settings of targets may name; nil if they may name none.
   package var tlsDirectory: String?
   /// Settings for targets whose keys match a pattern; the first match applies.
   package var targetRules: [TargetRule] = []
-  /// Maximum duration of an attempt, whatever the policy says.
-  package var attemptTimeout = TargetSettings.longestAttempt
   /// What is hidden in stored responses and in webhooks.
   package var redaction = Redaction()
   /// How webhooks are retried.
@@ -98,7 +79,6 @@ package struct EngineSettings: Sendable, Hashable {
     instance: Int = 0
   ) {
     self.maxInFlight = maxInFlight
-    self.maxInFlightPerTarget = maxInFlightPerTarget
     self.maxHeld = maxHeld
     self.maxHeldBytes = maxHeldBytes
     self.maxReadyPerTarget = maxReadyPerTarget
@@ -111,26 +91,9 @@ package struct EngineSettings: Sendable, Hashable {
     self.maxInterruptions = maxInterruptions
     self.storeRetry = storeRetry
     self.idempotencyTime = idempotencyTime
-    self.breaker = breaker
+    (target.breaker, target.maxInFlight) = (breaker, maxInFlightPerTarget)
     self.webhookPolicy = webhookPolicy
     self.instance = instance
-  }
-
-  /// The settings of a target without its own.
-  package var target: TargetSettings {
-    get {
-      TargetSettings(
-        breaker: breaker, maxInFlight: maxInFlightPerTarget, ratePerSecond: ratePerSecond, rateBurst: rateBurst,
-        retryShare: retryShare, retriesPerSecond: retriesPerSecond, pace: pace,
-        newCallShare: newCallShare, slowStart: slowStart, attemptTimeout: attemptTimeout)
-    }
-    set {
-      (breaker, maxInFlightPerTarget) = (newValue.breaker, newValue.maxInFlight)
-      (ratePerSecond, rateBurst) = (newValue.ratePerSecond, newValue.rateBurst)
-      (retryShare, retriesPerSecond) = (newValue.retryShare, newValue.retriesPerSecond)
-      (pace, newCallShare, slowStart) = (newValue.pace, newValue.newCallShare, newValue.slowStart)
-      attemptTimeout = newValue.attemptTimeout
-    }
   }
 
   /// Maximum attempts in flight to any target, at least one.

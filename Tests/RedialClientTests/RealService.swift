@@ -4,6 +4,7 @@ import HTTPServer
 import RedialClient
 import RedialCore
 import RedialEngine
+import RedialModel
 import RedialService
 
 /// Runs `body` with a client of a service that has a store and a port of its own, and stops the service.
@@ -20,9 +21,9 @@ func withService<Value>(
   settings.adminKey = adminKey
   settings.webhookSecret = webhookSecret
   // A breaker that has opened stays so while a test looks at it, however busy the machine is.
-  settings.engine.breaker.openInterval = .seconds(3600)
-  settings.engine.breaker.failureTime = .zero
-  settings.engine.breaker.maximumOpenInterval = .seconds(3600)
+  settings.engine.target.breaker.openInterval = .seconds(3600)
+  settings.engine.target.breaker.failureTime = .zero
+  settings.engine.target.breaker.maximumOpenInterval = .seconds(3600)
   let service = try Service(settings: settings)
   guard let url = service.urls.first.flatMap({ URL(string: $0) }) else { preconditionFailure("no URL") }
   let result: Result<Value, any Error>

@@ -53,7 +53,7 @@ struct BreakerTests {
   @Test("a probe that succeeds closes it and releases the parked calls, in order")
   func closes() {
     var settings = EngineSettings.tripsAfterTwo()
-    settings.pace = .fixed
+    settings.target.pace = .fixed
     var probe = tripped(settings)
     let ids = (0..<4).map { _ in probe.submit() }
     probe.advance(.seconds(5))
@@ -124,8 +124,8 @@ struct BreakerTests {
   @Test("calls that are not to wait end as tripped when the breaker opens above them, and the others go on waiting")
   func tripsWaiting() {
     var settings = EngineSettings.tripsAfterTwo()
-    settings.maxInFlightPerTarget = 2
-    settings.pace = .fixed
+    settings.target.maxInFlight = 2
+    settings.target.pace = .fixed
     var probe = EngineProbe(settings)
     let running = (0..<2).map { _ in probe.submit() }
     let tripping = probe.submit(.tripping)

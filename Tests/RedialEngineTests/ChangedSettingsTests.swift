@@ -161,7 +161,7 @@ struct ChangedSettingsTests {
     let record = probe.stored(of: EngineProbe.target) ?? TargetRecord()
     #expect(record.breaker != nil)
     var settings = EngineSettings(breaker: .test)
-    settings.breaker.consecutiveFailures = 0
+    settings.target.breaker.consecutiveFailures = 0
     var next = EngineProbe(settings, recovered: RecoveredState(targets: [(EngineProbe.target, record)]))
     let id = next.submit(.patient())
     #expect(next.starts(of: id) == 1)

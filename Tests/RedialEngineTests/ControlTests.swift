@@ -115,7 +115,7 @@ struct ControlTests {
     var probe = EngineProbe()
     probe.control(.configure(overrides))
     var settings = EngineSettings()
-    settings.ratePerSecond = 5
+    settings.target.ratePerSecond = 5
     var next = successor(of: probe, settings)
     for _ in 0..<3 { next.submit(.patient()) }
     #expect(next.starts.count == 1)
@@ -188,7 +188,7 @@ struct ControlTests {
   @Test("a budget that is set, changed or taken away takes the calls along that wait", arguments: 0..<2)
   func budgetChanges(minimum: Int) {
     var settings = EngineSettings(maxInFlightPerTarget: 1)
-    settings.retriesPerSecond = minimum
+    settings.target.retriesPerSecond = minimum
     var probe = EngineProbe(settings)
     let ids = (0..<4).map { _ in probe.submit(.patient()) }
     probe.end(ids[0], status: 500)

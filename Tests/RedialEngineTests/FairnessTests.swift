@@ -12,8 +12,8 @@ struct FairnessTests {
 
     init(newShare: Double, configure: (inout EngineSettings) -> Void = { _ in }) {
       var settings = EngineSettings()
-      settings.maxInFlightPerTarget = 1
-      settings.newCallShare = newShare
+      settings.target.maxInFlight = 1
+      settings.target.newCallShare = newShare
       configure(&settings)
       probe = EngineProbe(settings)
       probe.control(.trip)
@@ -106,7 +106,7 @@ struct FairnessTests {
   @Test("an urgent backlog goes before new calls, and urgent new calls before the backlog")
   func priority() {
     var settings = EngineSettings()
-    settings.maxInFlightPerTarget = 1
+    settings.target.maxInFlight = 1
     var drain = Drain(newShare: 0.5)
     drain.probe = EngineProbe(settings)
     drain.probe.control(.trip)
@@ -126,8 +126,8 @@ struct FairnessTests {
   @Test("new calls that a longer wait has made old become backlog, and later ones do not wait for them")
   func burst() {
     var settings = EngineSettings()
-    settings.maxInFlightPerTarget = 1
-    settings.newCallShare = 0.5
+    settings.target.maxInFlight = 1
+    settings.target.newCallShare = 0.5
     var drain = Drain(newShare: 0.5)
     drain.probe = EngineProbe(settings)
     let burst = (0..<100).map { _ in drain.submit() }

@@ -9,7 +9,7 @@ struct LargeBodyTests {
     var settings = EngineSettings()
     settings.streamBodiesAbove = 100
     settings.maxHeldBytes = 4000
-    settings.maxInFlightPerTarget = 1
+    settings.target.maxInFlight = 1
     return settings
   }
 

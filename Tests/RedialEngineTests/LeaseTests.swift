@@ -341,7 +341,7 @@ struct LeaseTests: LeaseScene {
   @Test("of what was dropped with a shard nothing is counted any more")
   func forgets() {
     var settings = Self.settings
-    settings.maxInFlightPerTarget = 1
+    settings.target.maxInFlight = 1
     var probe = EngineProbe(settings)
     probe.grant(.all)
     let lasting = target(otherThan: EngineProbe.target)

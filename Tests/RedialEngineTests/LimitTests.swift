@@ -18,7 +18,7 @@ struct LimitTests {
   @Test("a call waits for the pace of its target as long as that is limited, and not when the limit was lifted")
   func pace() throws {
     var settings = EngineSettings.tripsAfterTwo()
-    settings.maxInFlightPerTarget = 2
+    settings.target.maxInFlight = 2
     var probe = EngineProbe(settings)
     for _ in 0..<2 { probe.end(probe.submit(), status: 500) }
     // No outage of seconds.
@@ -55,8 +55,8 @@ struct LimitTests {
   @Test("attempts to a target begin no faster than its rate, after a burst, and those of others are not held up")
   func rate() {
     var settings = EngineSettings()
-    settings.ratePerSecond = 10
-    settings.rateBurst = 3
+    settings.target.ratePerSecond = 10
+    settings.target.rateBurst = 3
     var probe = EngineProbe(settings)
     let ids = (0..<6).map { _ in probe.submit(.patient()) }
     #expect(probe.starts.count == 3)
@@ -73,8 +73,8 @@ struct LimitTests {
   @Test("less than one attempt a second can be asked for")
   func slowRate() {
     var settings = EngineSettings()
-    settings.ratePerSecond = 0.1
-    settings.rateBurst = 1
+    settings.target.ratePerSecond = 0.1
+    settings.target.rateBurst = 1
     var probe = EngineProbe(settings)
     for _ in 0..<2 { probe.submit(.patient()) }
     probe.advance(.milliseconds(9999))
@@ -122,10 +122,10 @@ struct LimitTests {
 
   private func budgeted(share: Double = 0) -> EngineProbe {
     var settings = EngineSettings()
-    settings.retryShare = share
-    settings.retriesPerSecond = 1
-    settings.breaker.consecutiveFailures = 0
-    settings.breaker.failureRate = 2
+    settings.target.retryShare = share
+    settings.target.retriesPerSecond = 1
+    settings.target.breaker.consecutiveFailures = 0
+    settings.target.breaker.failureRate = 2
     return EngineProbe(settings)
   }
 
@@ -189,8 +189,8 @@ struct LimitTests {
   @Test("an attempt that could not be written costs the budget nothing")
   func retryRefund() {
     var settings = EngineSettings()
-    settings.retryShare = 0
-    settings.retriesPerSecond = 1
+    settings.target.retryShare = 0
+    settings.target.retriesPerSecond = 1
     var probe = EngineProbe(settings)
     var policy = RetryPolicy.patient()
     policy.maxAttempts = 100
@@ -211,11 +211,11 @@ struct LimitTests {
   @Test("retries that wait in memory for their budget do not keep first tries in the store")
   func retriesLeaveRoom() {
     var settings = EngineSettings(maxInFlightPerTarget: 1)
-    settings.retryShare = 0
-    settings.retriesPerSecond = 1
+    settings.target.retryShare = 0
+    settings.target.retriesPerSecond = 1
     settings.maxReadyPerTarget = 40
-    settings.breaker.consecutiveFailures = 0
-    settings.breaker.failureRate = 2
+    settings.target.breaker.consecutiveFailures = 0
+    settings.target.breaker.failureRate = 2
     var probe = EngineProbe(settings)
     // Ten spend the budget at once, and five are left to wait.
     var ended = 0
@@ -243,9 +243,9 @@ struct LimitTests {
   @Test("a target whose breaker has closed is given its attempts step by step")
   func slowStart() {
     var settings = EngineSettings.tripsAfterTwo()
-    settings.maxInFlightPerTarget = 20
-    settings.pace = .fixed
-    settings.slowStart = .seconds(10)
+    settings.target.maxInFlight = 20
+    settings.target.pace = .fixed
+    settings.target.slowStart = .seconds(10)
     var probe = EngineProbe(settings)
     for id in (0..<2).map({ _ in probe.submit() }) { probe.end(id, status: 500) }
     for _ in 0..<40 { probe.submit(.patient()) }
@@ -303,10 +303,10 @@ struct LimitTests {
   @Test("retries that wait for their budget leave first tries half of what a target may have in memory")
   func firstTriesHavePlaces() {
     var settings = EngineSettings(maxInFlightPerTarget: 100, maxReadyPerTarget: 40)
-    settings.retriesPerSecond = 1
-    settings.retryShare = 0
-    settings.breaker.consecutiveFailures = 0
-    settings.breaker.failureRate = 2
+    settings.target.retriesPerSecond = 1
+    settings.target.retryShare = 0
+    settings.target.breaker.consecutiveFailures = 0
+    settings.target.breaker.failureRate = 2
     var probe = EngineProbe(settings)
     let ids = (0..<60).map { _ in probe.submit(.patient()) }
     for id in ids { probe.end(id, status: 500) }

@@ -29,7 +29,7 @@ struct MemoryTests {
   func shares() {
     var settings = EngineSettings()
     settings.maxHeld = 1000
-    settings.maxInFlightPerTarget = 1
+    settings.target.maxInFlight = 1
     var probe = EngineProbe(settings)
     for _ in 0..<600 { probe.submit(to: "https://a.example.com") }
     // One more than half: the first is running, and the rest of memory is as large as what waits.
@@ -68,7 +68,7 @@ struct MemoryTests {
   @Test("calls of a queue in the store run in their order")
   func refills() {
     var settings = EngineSettings()
-    settings.maxInFlightPerTarget = 1
+    settings.target.maxInFlight = 1
     settings.maxReadyPerTarget = 2
     var probe = EngineProbe(settings)
     let ids = (0..<5).map { _ in probe.submit() }
@@ -217,7 +217,7 @@ struct MemoryTests {
   @Test("a target that goes down keeps few calls in memory, and all of them run when it is well again")
   func parks() {
     var settings = EngineSettings.tripsAfterTwo()
-    settings.maxInFlightPerTarget = 2
+    settings.target.maxInFlight = 2
     settings.maxParkedPerTarget = 3
     var probe = EngineProbe(settings)
     let ids = (0..<10).map { _ in probe.submit() }
@@ -285,7 +285,7 @@ struct MemoryTests {
   @Test("calls that a pause leaves in memory are as few as those of a target that is down")
   func pausing() {
     var settings = EngineSettings()
-    settings.maxInFlightPerTarget = 1
+    settings.target.maxInFlight = 1
     settings.maxParkedPerTarget = 2
     var probe = EngineProbe(settings)
     let ids = (0..<6).map { _ in probe.submit() }

@@ -53,7 +53,7 @@ struct PriorityTests {
   func nearDeadline() {
     var settings = EngineSettings(maxInFlightPerTarget: 1)
     settings.maxReadyPerTarget = 2
-    settings.retriesPerSecond = 100
+    settings.target.retriesPerSecond = 100
     var probe = EngineProbe(settings)
     var policy = RetryPolicy.test
     policy.deadline = .milliseconds(2500)

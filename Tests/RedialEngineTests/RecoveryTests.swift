@@ -56,7 +56,7 @@ struct RecoveryTests {
   @Test("what waited in a target's queue is taken from there in batches; without a share, new calls wait behind it")
   func queued() {
     var settings = EngineSettings(claimBatch: 10)
-    settings.newCallShare = 0
+    settings.target.newCallShare = 0
     var probe = EngineProbe(
       settings,
       recovered: RecoveredState(queued: [(EngineProbe.target, 25)], unfinished: 25))

@@ -288,7 +288,7 @@ struct StoreTroubleTests {
   @Test("what was decided of a call that turns out to be refused is not written")
   func dropsWhatFollowed() {
     var settings = EngineSettings()
-    settings.maxInFlightPerTarget = 1
+    settings.target.maxInFlight = 1
     var probe = EngineProbe(settings)
     probe.submit()
     // Its insert is still to fail when its deadline passes.

@@ -223,7 +223,9 @@ struct SettingsTests {
       """#
     try withFile(grouped) { file in
       let settings = try load(file: file).settings
-      #expect(settings.engine.breaker.failureRate == 0.25 && settings.engine.breaker.window == .time(.seconds(30)))
+      #expect(
+        settings.engine.target.breaker.failureRate == 0.25
+          && settings.engine.target.breaker.window == .time(.seconds(30)))
       #expect(settings.engine.target.maxInFlight == 3 && settings.logFormat == .json)
       #expect(settings.store == "sqlite:x.db" && settings.loops == 2 && settings.egress.reach == .listed)
       #expect(settings.engine.targetRules.count == 1)

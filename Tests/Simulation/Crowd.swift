@@ -25,7 +25,7 @@ struct Crowd {
     guard random.chance(0.1) else { return nil }
     settings.unprovenShare = 0.5
     settings.maxInFlight = random.pick(40...80)
-    settings.maxInFlightPerTarget = random.pick(1...3)
+    settings.target.maxInFlight = random.pick(1...3)
     settings.maxHeld = 400
     settings.maxHeldBytes = 1 << 20
     settings.maxUnfinished = 10_000

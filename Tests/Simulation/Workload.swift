@@ -28,14 +28,14 @@ enum Workload {
         retryAfter: RetryAfterRule(isRespected: true, maximum: .seconds(60))))
     // With a share of 1, only the rotation decides.
     settings.namespaceShare = random.pick([0.5, 1])
-    settings.slowStart = random.pick([.zero, .seconds(2), .seconds(10)])
+    settings.target.slowStart = random.pick([.zero, .seconds(2), .seconds(10)])
     settings.maxRetryAfterPause = random.pick([.milliseconds(500), .seconds(5), .seconds(60)])
     // Without a draw of its own, so that the seeds of earlier bugs keep their runs.
-    settings.pace = settings.breaker.consecutiveFailures % 2 == 0 ? .adaptive : .fixed
-    if settings.maxInterruptions > 3 { settings.breaker.significance = 1e-6 }
-    if settings.maxInterruptions > 4 { settings.breaker.failureTime = .seconds(2) }
-    if settings.maxInterruptions == 2 { settings.maxConnectionsPerOrigin = settings.breaker.consecutiveFailures }
-    settings.newCallShare = [0.5, 0.8, 0.5, 0, 0.95][settings.maxInterruptions - 1]
+    settings.target.pace = settings.target.breaker.consecutiveFailures % 2 == 0 ? .adaptive : .fixed
+    if settings.maxInterruptions > 3 { settings.target.breaker.significance = 1e-6 }
+    if settings.maxInterruptions > 4 { settings.target.breaker.failureTime = .seconds(2) }
+    if settings.maxInterruptions == 2 { settings.maxConnectionsPerOrigin = settings.target.breaker.consecutiveFailures }
+    settings.target.newCallShare = [0.5, 0.8, 0.5, 0, 0.95][settings.maxInterruptions - 1]
     // Once a call was given up after one more.
     settings.maxInterruptions += 1
     return settings

@@ -1,39 +1,24 @@
 #if DEBUG
   /// A target's settings as the contract has them.
   extension TargetOverrides {
-    static var schema: MemberSchema {
-      .object(names) { name in
-        switch name {
-        case "breaker": breaker
-        case "maxInFlight": .whole(inFlightBounds)
-        case "rate":
-          .object(rateNames) { ["perSecond": .number(rates).orNull, "burst": .whole(bursts)][$0] }
-        case "retryBudget":
-          .object(retryBudgetNames) { ["share": .number(shares), "minPerSecond": .whole(retryRates).orNull][$0] }
-        case "pace": .words(Pace.allCases.map(\.rawValue))
-        case "newCallShare":
-          .number(Double(TargetSettings.newCallShares.lowerBound)...TargetSettings.newCallShares.upperBound)
-        case "slowStart", "attemptTimeout": .duration
-        case "sensitive": .flag
-        case "redact": PointersMember().schema
-        case "tls": TargetTLS.schema
-        case "credential": NameMember().schema
-        case "sign": SigningMember().schema
-        default: nil
-        }
-      }
-    }
+    static var schema: MemberSchema { SettingShape.object(members).schema }
+  }
 
-    private static var breaker: MemberSchema {
-      .object(breakerNames) { name in
-        switch name {
-        case "consecutiveFailures": .whole(failureCounts)
-        case "significance", "failureRate": .number(shares)
-        case "failureTime", "window", "openInterval", "maxOpenInterval": .duration
-        case "minCalls": .whole(callCounts)
-        case "probes": .whole(probeCounts)
-        default: nil
-        }
+  extension SettingShape {
+    fileprivate var schema: MemberSchema {
+      switch self {
+      case .whole(let range, false): .whole(range)
+      case .whole(let range, true): .whole(range).orNull
+      case .number(let range, false): .number(range)
+      case .number(let range, true): .number(range).orNull
+      case .duration: .duration
+      case .flag: .flag
+      case .words(let words): .words(words)
+      case .pointers: PointersMember().schema
+      case .tls: TargetTLS.schema
+      case .name: NameMember().schema
+      case .signing: SigningMember().schema
+      case .object(let members): .object(members.map { ($0.name, $0.shape.schema) })
       }
     }
   }

@@ -103,14 +103,6 @@ extension DescriptorReader {
     return nil
   }
 
-  /// How fast attempts start: `"adaptive"` or `"fixed"`; nil for another value, which is a fault.
-  mutating func pace(_ pointer: String) throws(JSONError) -> Pace? {
-    guard let word = try string(pointer) else { return nil }
-    let pace = Pace(rawValue: word)
-    if pace == nil { fault(pointer, "must be \"adaptive\" or \"fixed\"") }
-    return pace
-  }
-
   mutating func bool(_ pointer: @autoclosure () -> String) throws(JSONError) -> Bool? {
     guard try expect(.bool, pointer(), "must be true or false") else { return nil }
     return try json.bool()
@@ -146,14 +138,6 @@ extension DescriptorReader {
     guard let value = try number(pointer) else { return nil }
     if range.contains(value) { return value }
     fault(pointer, "must be from \(range.lowerBound) to \(range.upperBound), or null for no limit")
-    return nil
-  }
-
-  /// A share of new calls; see ``TargetSettings/newCallShare``.
-  mutating func newCallShare(_ pointer: String) throws(JSONError) -> Double? {
-    guard let value = try number(pointer) else { return nil }
-    if TargetSettings.newCallShares.contains(value) { return value }
-    fault(pointer, "must be from 0 to \(TargetSettings.newCallShares.upperBound)")
     return nil
   }
 

@@ -74,61 +74,13 @@ public struct TargetOverrides: Sendable, Hashable {
 
   /// Overrides everything with these settings.
   init(all settings: TargetSettings) {
-    consecutiveFailures = settings.breaker.consecutiveFailures
-    significance = settings.breaker.significance
-    failureTime = settings.breaker.failureTime
-    failureRate = settings.breaker.failureRate > 1 ? 0 : settings.breaker.failureRate
-    if case .time(let length) = settings.breaker.window { window = length }
-    minimumCalls = settings.breaker.minimumCalls
-    openInterval = settings.breaker.openInterval
-    maxOpenInterval = settings.breaker.maximumOpenInterval
-    probes = settings.breaker.halfOpenProbes
-    maxInFlight = settings.maxInFlight
-    ratePerSecond = settings.ratePerSecond
-    rateBurst = settings.rateBurst
-    retryShare = settings.retryShare
-    retriesPerSecond = settings.retriesPerSecond
-    pace = settings.pace
-    newCallShare = settings.newCallShare
-    slowStart = settings.slowStart
-    attemptTimeout = settings.attemptTimeout
-    isSensitive = settings.isSensitive ? true : nil
-    redact = settings.redact.isEmpty ? nil : settings.redact
-    tls = settings.tls
-    credential = settings.credential
-    signing = settings.signing
+    for member in Self.members { member.take(&self, settings) }
   }
 
   /// The settings of a target: these, and the defaults for the nil ones.
   public func applied(to defaults: TargetSettings) -> TargetSettings {
     var settings = defaults
-    func set<Value>(_ value: Value?, _ path: WritableKeyPath<TargetSettings, Value>) {
-      if let value { settings[keyPath: path] = value }
-    }
-    set(consecutiveFailures, \.breaker.consecutiveFailures)
-    set(significance, \.breaker.significance)
-    set(failureTime, \.breaker.failureTime)
-    // The breaker expresses "never" as a rate that cannot be reached.
-    set(failureRate.map { $0 == 0 ? 2 : $0 }, \.breaker.failureRate)
-    set(window.map { .time($0) }, \.breaker.window)
-    set(minimumCalls, \.breaker.minimumCalls)
-    set(openInterval, \.breaker.openInterval)
-    set(maxOpenInterval, \.breaker.maximumOpenInterval)
-    set(probes, \.breaker.halfOpenProbes)
-    set(maxInFlight, \.maxInFlight)
-    set(ratePerSecond, \.ratePerSecond)
-    set(rateBurst, \.rateBurst)
-    set(retryShare, \.retryShare)
-    set(retriesPerSecond, \.retriesPerSecond)
-    set(pace, \.pace)
-    set(newCallShare, \.newCallShare)
-    set(slowStart, \.slowStart)
-    set(attemptTimeout, \.attemptTimeout)
-    set(isSensitive, \.isSensitive)
-    set(redact, \.redact)
-    if let tls { settings.tls = tls }
-    if let credential { settings.credential = credential }
-    if let signing { settings.signing = signing }
+    for member in Self.members { member.apply(self, &settings) }
     return settings
   }
 }

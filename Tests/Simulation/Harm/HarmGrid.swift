@@ -51,7 +51,7 @@ struct HarmGrid {
     let slots = max(64, Int(target.rate * (target.latency * 10 + 5) * 10))
     func runs(_ protections: Set<Protection>) -> [TargetRun<DrawnTarget>] {
       var settings = Protection.settings(protections)
-      settings.maxInFlightPerTarget = slots
+      settings.target.maxInFlight = slots
       settings.maxInFlight = max(settings.maxInFlight, 4 * slots)
       return (1...jitters).map { jitter in
         var run = TargetRun(target, settings, seed: jitter)

@@ -30,7 +30,7 @@ struct HelpGrid {
     let load = HelpCase(protection, seed: seed)
     var settings = Protection.settings(on)
     settings.maxInFlight = load.maxInFlight
-    settings.maxInFlightPerTarget = load.maxInFlightPerTarget
+    settings.target.maxInFlight = load.maxInFlightPerTarget
     var run = TargetRun(load, settings, seed: seed)
     run.run()
     let counted = load.calls.indices.filter(load.isAwaited)

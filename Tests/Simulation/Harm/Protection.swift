@@ -14,23 +14,23 @@ enum Protection: String, CaseIterable {
   /// The service's defaults, of all that protects only these.
   static func settings(_ protections: Set<Protection>) -> EngineSettings {
     var settings = EngineSettings(breaker: .service)
-    settings.retriesPerSecond = 1
+    settings.target.retriesPerSecond = 1
     for protection in allCases where !protections.contains(protection) { protection.switchOff(&settings) }
     return settings
   }
 
   private func switchOff(_ settings: inout EngineSettings) {
     switch self {
-    case .pace: settings.pace = .fixed
+    case .pace: settings.target.pace = .fixed
     case .breaker:
-      settings.breaker.consecutiveFailures = 0
-      settings.breaker.failureRate = 2
-    case .slowStart: settings.slowStart = .zero
+      settings.target.breaker.consecutiveFailures = 0
+      settings.target.breaker.failureRate = 2
+    case .slowStart: settings.target.slowStart = .zero
     case .targetShare: settings.targetShare = 1
     case .unprovenShare: settings.unprovenShare = 1
-    case .newCallShare: settings.newCallShare = 0
+    case .newCallShare: settings.target.newCallShare = 0
     case .retryAfterPause: settings.maxRetryAfterPause = .zero
-    case .retryBudget: settings.retriesPerSecond = 0
+    case .retryBudget: settings.target.retriesPerSecond = 0
     }
   }
 }

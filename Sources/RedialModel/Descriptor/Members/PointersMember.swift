@@ -17,7 +17,9 @@ struct PointersMember: MemberForm {
   func write(
     _ name: StaticString, _ value: [JSONPointer], hiding redaction: Redaction?, to writer: inout JSONWriter
   ) {
-    if !value.isEmpty { value.write(name, to: &writer) }
+    guard !value.isEmpty else { return }
+    writer.key(name)
+    value.write(to: &writer)
   }
 }
 
@@ -33,9 +35,8 @@ extension DescriptorReader {
 }
 
 extension [JSONPointer] {
-  /// Writes a member with the pointers into an open object.
-  func write(_ name: StaticString, to writer: inout JSONWriter) {
-    writer.key(name)
+  /// Writes the pointers as an array.
+  func write(to writer: inout JSONWriter) {
     writer.beginArray()
     for pointer in self { writer.string(pointer.text) }
     writer.endArray()
