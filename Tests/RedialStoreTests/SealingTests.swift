@@ -1,6 +1,8 @@
+import Dispatch
 import Glibc
 import RedialModel
 import StoreConformance
+import Synchronization
 import Testing
 
 @testable import RedialSQLite
@@ -199,6 +201,26 @@ struct SealingTests {
       }
       #expect(error?.message.contains("encryptionKeyCommand") == true)
     }
+  }
+
+  @Test("all who need a key of another instance wait for it, also while another one does")
+  func waitsWithOthers() {
+    let slow = SlowUnwrapping()
+    let found = Mutex(0)
+    var stored = StoredDataKey()
+    stored.key = 7
+    DispatchQueue.concurrentPerform(iterations: 2) { [stored] number in
+      // The second comes while the first waits.
+      if number == 1 { usleep(50_000) }
+      let key = try? slow.key(
+        of: stored,
+        unwrap: {
+          usleep(300_000)
+          return DataKey(id: 7, namespace: "a", generation: 1, SealingBytes.random(GCMKey.keyBytes))
+        }, isMissing: { false }, found: {})
+      if key?.id == 7 { found.withLock { $0 += 1 } }
+    }
+    #expect(found.withLock { $0 } == 2)
   }
 
   @Test("a key that is made before it is needed is stored with what it seals first, and the program is not asked then")

@@ -11,10 +11,20 @@ final class SlowUnwrapping: Sendable {
   private static let pause = DispatchTimeInterval.seconds(2)
 
   private struct State {
-    /// Keys that were unwrapped, and are not taken yet.
+    /// Keys that were unwrapped a moment ago.
     var found: [UInt32: DataKey] = [:]
     /// The keys that are being unwrapped, or will be again.
-    var asked: Set<UInt32> = []
+    var asked: [UInt32: First] = [:]
+  }
+
+  /// The first attempt to unwrap a key. All who need it wait for the same.
+  private final class First: Sendable {
+    let end = DispatchGroup()
+    let deadline = DispatchTime.now() + SlowUnwrapping.patience
+    /// Why it has failed.
+    let error = Mutex<StoreError?>(nil)
+
+    init() { end.enter() }
   }
 
   private let state = Mutex(State())
@@ -31,41 +41,39 @@ final class SlowUnwrapping: Sendable {
     isMissing: @escaping @Sendable () -> Bool, found: @escaping @Sendable () -> Void
   ) throws(StoreError) -> DataKey {
     let id = UInt32(stored.key)
-    let (known, isFirst) = state.withLock { state in
-      let known = state.found.removeValue(forKey: id)
-      return (known, known == nil && state.asked.insert(id).inserted)
+    let (known, first) = state.withLock { state -> (DataKey?, First?) in
+      if let known = state.found[id] { return (known, nil) }
+      if let first = state.asked[id] { return (nil, first) }
+      let first = First()
+      state.asked[id] = first
+      queue.async { self.attempt(id, unwrap, isMissing: isMissing, found: found, first: first) }
+      return (nil, first)
     }
     if let known { return known }
     let late = StoreError(
       kind: .unavailable, message: "The data key \(id), which another instance has made, is being unwrapped.")
-    guard isFirst else { throw late }
-    let (end, failure) = (DispatchSemaphore(value: 0), Failure())
-    queue.async { self.attempt(id, unwrap, isMissing: isMissing, found: found, first: (end, failure)) }
-    guard end.wait(timeout: .now() + Self.patience) == .success else { throw late }
-    if let error = failure.error.withLock({ $0 }) { throw error }
-    guard let key = state.withLock({ $0.found.removeValue(forKey: id) }) else { throw late }
+    guard let first, first.end.wait(timeout: first.deadline) == .success else { throw late }
+    if let error = first.error.withLock({ $0 }) { throw error }
+    guard let key = state.withLock({ $0.found[id] }) else { throw late }
     return key
   }
-
-  /// Why the first attempt has failed.
-  private final class Failure: Sendable { let error = Mutex<StoreError?>(nil) }
 
   private func attempt(
     _ id: UInt32, _ unwrap: @escaping @Sendable () throws(StoreError) -> DataKey,
     isMissing: @escaping @Sendable () -> Bool, found: @escaping @Sendable () -> Void,
-    first: (end: DispatchSemaphore, failure: Failure)? = nil
+    first: First? = nil
   ) {
     if first == nil, !isMissing() {
-      state.withLock { _ = $0.asked.remove(id) }
+      state.withLock { $0.asked[id] = nil }
       return
     }
     do throws(StoreError) {
       let key = try unwrap()
       state.withLock {
         $0.found[id] = key
-        $0.asked.remove(id)
+        $0.asked[id] = nil
       }
-      first?.end.signal()
+      first?.end.leave()
       // Who did not wait for long enough may only now take it for missing.
       if isMissing() { found() }
       queue.asyncAfter(deadline: .now() + Self.patience) {
@@ -74,8 +82,8 @@ final class SlowUnwrapping: Sendable {
         self.state.withLock { $0.found[id] = nil }
       }
     } catch {
-      first?.failure.error.withLock { $0 = error }
-      first?.end.signal()
+      first?.error.withLock { $0 = error }
+      first?.end.leave()
       queue.asyncAfter(deadline: .now() + Self.pause) {
         self.attempt(id, unwrap, isMissing: isMissing, found: found)
       }
