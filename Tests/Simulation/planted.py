@@ -255,8 +255,8 @@ BUGS = [
         CORE, "public internal(set) var rate: Double?", "public internal(set) var rate: Double? = PLANTED ? slowest : nil")),
     bug("a pace that lifts the limit of attempts in flight", 200, (
         ENGINE, "at: now) : maxInFlight guard", "at: now) : maxInFlight + (PLANTED ? 2 : 0)\n    guard"), (
-        ENGINE, "if !isUnpaced, pace?.hasRoom(beside: inFlight, within: maxInFlight) == false",
-        "if !isUnpaced, pace?.hasRoom(beside: inFlight, within: maxInFlight) == false, !PLANTED")),
+        ENGINE, "if !isUnpaced, let until = pace?.fullUntil(beside: inFlight, within: maxInFlight, at: now)",
+        "if !isUnpaced, !PLANTED, let until = pace?.fullUntil(beside: inFlight, within: maxInFlight, at: now)")),
     bug("a pace that lifts the rate that was set", 500, (
         ENGINE, "if case .rejected(let until)? = rate?.peek(at: now) { return .at(until, .rateLimit) } if",
         "if pace?.rate == nil || !PLANTED, case .rejected(let until)? = rate?.peek(at: now) { return .at(until, .rateLimit) }\n    if")),

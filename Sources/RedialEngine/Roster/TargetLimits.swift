@@ -64,8 +64,8 @@ struct TargetLimits: Sendable {
     if isDeparting { return .byNextOwner }
     if isPaused { return .afterPause }
     if let until = pause.until, !isTrial { return .at(until, .retryAfter) }
-    if !isUnpaced, pace?.hasRoom(beside: inFlight, within: maxInFlight) == false {
-      return .afterAnother(inFlight < maxInFlight ? .pace : .concurrency)
+    if !isUnpaced, let until = pace?.fullUntil(beside: inFlight, within: maxInFlight, at: now) {
+      return inFlight < maxInFlight ? .at(until, .pace) : .afterAnother(.concurrency)
     }
     let limit = pace == nil ? slowStart.limit(of: maxInFlight, at: now) : maxInFlight
     guard inFlight < limit else {

@@ -62,9 +62,10 @@ public struct AdaptivePace: Sendable, Hashable {
     case notLoad
   }
 
-  /// A request in flight: the round in which it started.
+  /// A request in flight: the round and the span of time in which it started.
   public struct Ticket: Sendable, Hashable {
     let round: UInt32
+    let span: UInt32
   }
 
   /// Requests per second, ``slowest`` or more; nil for no limit.
@@ -80,6 +81,7 @@ public struct AdaptivePace: Sendable, Hashable {
   public internal(set) var full = 0.0
 
   var gate = StartGate()
+  private var young = YoungRequests()
   /// The round that requests start in.
   var round = PaceRound()
   /// A round that waits for the ends of its requests. What starts meanwhile is not judged.
@@ -162,7 +164,8 @@ public struct AdaptivePace: Sendable, Hashable {
     return rate.map { gate.opening(rate: $0, at: now) }
   }
 
-  /// How many requests may be in flight: twice as many as the rate needs, within `full`.
+  /// How many requests may be in flight at a time, without those that take much longer than usual: twice as many as the rate
+  /// needs, within `full`.
   public func concurrency(within full: Int) -> Int {
     guard let rate, baseline.usual > 0 else { return full }
     let needed = 2 * rate * (2 * baseline.usual + LoadBaseline.shortQueue) / 1e6
@@ -171,12 +174,15 @@ public struct AdaptivePace: Sendable, Hashable {
 
   private static let fewest = 8
 
-  /// Whether another request may be in flight beside so many, within `full`; one that may not counts as held back.
-  public mutating func hasRoom(beside inFlight: Int, within full: Int) -> Bool {
+  /// Until when another request may not be in flight beside so many, within `full`, unless one ends before; nil if it may. One
+  /// that may not counts as held back.
+  ///
+  /// Requests that have taken long count no more: a few that hang would hold back all others until they end.
+  public mutating func fullUntil(beside inFlight: Int, within full: Int, at now: Timestamp) -> Timestamp? {
     let most = concurrency(within: full)
-    guard inFlight >= most else { return true }
+    guard inFlight >= most, most == full || young.count(usual: baseline.usual, at: now) >= most else { return nil }
     if most < full { round.isLimited = true }
-    return false
+    return max(now, young.next(usual: baseline.usual))
   }
 
   /// Counts a request that starts now. The ticket is needed at its end.
@@ -184,11 +190,12 @@ public struct AdaptivePace: Sendable, Hashable {
     if let rate { gate.pass(rate: rate, at: now) }
     round.start(at: now)
     cycle.start()
-    return Ticket(round: round.number)
+    return Ticket(round: round.number, span: young.start(usual: baseline.usual, at: now))
   }
 
   /// Counts the end of a request.
   public mutating func end(_ ticket: Ticket, _ sign: Sign, at now: Timestamp) {
+    young.end(ticket.span)
     switch sign {
     case .delivered(let time):
       lastDelivery = now
@@ -248,6 +255,7 @@ public struct AdaptivePace: Sendable, Hashable {
     quietRounds = 0
     unusedSince = nil
     gate = StartGate()
+    young.forget()
     capacity = CapacityEstimate()
     cycle = RefusalCycle()
     baseline.forgetFalls()

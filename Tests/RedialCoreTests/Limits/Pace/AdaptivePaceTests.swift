@@ -89,12 +89,31 @@ struct AdaptivePaceTests {
     var pace = slowest(&now)
     now = now + .seconds(3600)
     let hanging = pace.start(at: now)
-    #expect(pace.hasRoom(beside: 1, within: 64) && pace.hasRoom(beside: 7, within: 64))
+    #expect(
+      pace.fullUntil(beside: 1, within: 64, at: now) == nil && pace.fullUntil(beside: 7, within: 64, at: now) == nil)
     #expect((pace.wait(at: now) ?? now) - now <= .seconds(10))
     pace.suspend(at: now)
     pace.end(hanging, .silent, at: now + .seconds(60))
     pace.recover(at: now + .seconds(60))
     #expect((try #require(pace.rate)) >= 4)
+  }
+
+  // Eight requests of minutes have held back all others of their target after an outage until they ended.
+  @Test(arguments: [true, false])
+  func `Requests that take much longer than usual leave room for others after an outage`(areFromBefore: Bool) throws {
+    var now = Self.start
+    var pace = AdaptivePace()
+    for _ in 0..<200 { send(&pace, &now, answeredAfter: .milliseconds(10)) }
+    if areFromBefore { for _ in 0..<20 { _ = pace.start(at: now) } }
+    pace.suspend(at: now)
+    now = now + .seconds(20)
+    pace.recover(at: now)
+    if !areFromBefore { for _ in 0..<20 { _ = pace.start(at: now) } }
+    let until = pace.fullUntil(beside: 20, within: 64, at: now)
+    #expect((until == nil) == areFromBefore)
+    now = now + .seconds(4)
+    #expect(pace.fullUntil(beside: 20, within: 64, at: now) == nil)
+    #expect(pace.fullUntil(beside: 64, within: 64, at: now) != nil || pace.concurrency(within: 64) < 64)
   }
 
   @Test(arguments: [0.05, 0.2, 0.5, 0.8])
