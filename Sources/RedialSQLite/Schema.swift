@@ -160,11 +160,10 @@ enum Schema {
     guard try checkIsStore(connection) == version else {
       throw StoreError(
         kind: .unavailable,
-        message: "\(connection.path) was made by an older version. "
-          + (StoreFile.isOwned(connection.path)
-            ? "A process has it open: a service of that version, or one that just upgrades it. Try again when it has ended, "
-              + "or has started."
-            : "Start the service of this version on it once."))
+        message:
+          "\(connection.path) was made by an older version. Start the service of this version on it once. If one of that "
+          + "version runs on it, end it first; if one of this version just upgrades it, try again when it has started."
+      )
     }
     try connection.execute(
       "set up the connection",

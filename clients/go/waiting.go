@@ -42,7 +42,7 @@ func (w *waiting) hold(now time.Time) time.Duration {
 	return most(0, least(w.longest, w.left(now)))
 }
 
-// canAskForLess is whether the service limits waits to less (maxWaitTime); then the next poll asks for less.
+// canAskForLess is whether the service limits waits to less; then the next poll asks for less.
 func (w *waiting) canAskForLess(err error) bool {
 	var problem *Problem
 	if !errors.As(err, &problem) || w.longest < 10*time.Millisecond {

@@ -37,7 +37,9 @@ extension Command {
       }
     }
     progress.end()
-    Terminal.write("all is encrypted by new data keys\n")
+    Terminal.write(
+      "all that is encrypted has new data keys; payloads are encrypted only with encryptionKeyFile or encryptionKeyCommand\n"
+    )
     return .success
   }
 }

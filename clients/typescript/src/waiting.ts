@@ -27,7 +27,7 @@ export class Waiting {
     return Math.max(0, Math.min(this.longest, this.deadline - now));
   }
 
-  /** The service limits waits to less (`maxWaitTime`): ask for less. */
+  /** The service limits waits to less: ask for less. */
   refused(error: unknown): void {
     const isWait = error instanceof RedialProblem && error.errors.some((entry) => entry.parameter === "wait");
     if (!isWait || this.longest < 0.01) throw error;

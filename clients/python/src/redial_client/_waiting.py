@@ -28,7 +28,7 @@ class Waiting:
         return max(0.0, min(self._longest, self.deadline - now))
 
     def refused(self, problem: RedialProblem) -> None:
-        """The service limits waits to less (`maxWaitTime`): ask for less."""
+        """The service limits waits to less: ask for less."""
         if self._longest < 0.01 or not any(error.get("parameter") == "wait" for error in problem.errors):
             raise problem
         self._longest /= 2
