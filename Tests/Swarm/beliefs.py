@@ -2,15 +2,17 @@
 
 import base64
 import collections
+import contextlib
 import hashlib
 import hmac
 import json
 import pathlib
 import re
+import shutil
 import subprocess
 
 import test_contract
-from processes import environment
+from processes import Redial, environment
 
 import outcomes
 
@@ -18,13 +20,17 @@ MARK = re.compile(rb"mark-([a-z]+)-[a-z0-9]+-\d+x")
 TEMPLATES = [(re.compile("^" + re.sub(r"\\\{url\\\}", ".+", re.sub(r"\\\{(?!url)\w+\\\}", "[^/]+", re.escape(path))) + "$"), path)
              for path in sorted(test_contract.CONTRACT["paths"], key=lambda path: path.count("{"))]
 # What one request may leave behind, for good: more is a leak.
-MEMORY, FILES, THREADS = 100 << 20, 60, 60
+MEMORY, FILES, THREADS = 40 << 20, 60, 60
+# How many connections to targets may be kept for the next request; they are closed after 30 s without any.
+IDLE = 256
 # After these nothing more is seen.
 GONE = ("the process is alive", "the service starts")
 # What other work of the machine can break, too.
-TIMED = {"each answer comes", "a healthy call is not held back", "a limit holds", "each call ends", "a stop ends", "Retry-After is heeded",
+TIMED = {"each answer comes", "a revoked key is refused", "a healthy call is not held back", "a limit holds", "each call ends", "a stop ends", "Retry-After is heeded",
          "what a target delivers at once is one attempt", "what a target delivers succeeds", "what was delivered is not sent again",
          "a connection serves no longer than it may", "memory is bounded", "descriptors are bounded", "threads are bounded"}
+# How long a connection that says nothing may get further requests, in seconds: an attempt may take two.
+LEFT = 6
 # Refusals for a while.
 BUSY = (429, 503, 507)
 # What a client may get for nonsense, of the statuses from 500 on.
@@ -101,7 +107,7 @@ class Judge:
         tenant, kind, name = key
         known = self.player.documents.get(key)
         # What was encrypted by a lost key cannot be read.
-        if not known or kind == "keys" or self.player.has_lost_key and kind in ("credentials", "webhook-endpoints", "alerts"):
+        if not known or kind == "keys" or self.player.has_damage or self.player.has_lost_key and kind in ("credentials", "webhook-endpoints", "alerts"):
             return
         identity = known["id"] if kind == "webhook-endpoints" else name
         if identity is None:
@@ -140,6 +146,8 @@ class Judge:
         for service in player.services:
             player.end(service, "stop")
         self.files()
+        if player.copies and not player.has_damage and not player.has_lost_key and not player.broken:
+            self.restored(*player.copies[-1])
 
     def targets_saw(self):
         for identity, hits in self.by_call.items():
@@ -156,7 +164,7 @@ class Judge:
                 self.believe(other == tenant or canary.encode() not in hit.head + hit.body, "a secret goes to its own targets", f"{hit} has the secret of {other}")
             sent = self.player.sent.get(hit.mark)
             if sent and "host" in sent.what and "credential" in sent.what and self.player.sealed[tenant].encode() in hit.head:
-                self.believe(hit.field("host") == f"127.0.0.1:{self.player.targets.ports[hit.target]}", "a secret goes to its own targets",
+                self.believe(hit.field("host") == self.player.targets.authorities[hit.target], "a secret goes to its own targets",
                              f"{hit} went to the host {hit.field('host')}")
             self.believe(hit.method != b"TRACE" or self.player.sealed.get(tenant, "none").encode() not in hit.head, "a secret goes to its own targets", f"{hit} is TRACE")
             if sent and "forward" not in sent.touched and hit.kind not in ("hook", "ok") and hit.method in (b"PUT", b"PATCH", b"POST") and hit.ended:
@@ -198,8 +206,13 @@ class Judge:
             if hit.connection:
                 tenants[hit.connection, hit.target].add(hit.mark.split("-")[1])
             self.believe(age != "1s" or hit.age < 3, "a connection serves no longer than it may", f"{hit} on one of {hit.age:.1f} s")
+        silent = max(self.player.targets.ignored, default=0)
+        self.believe(silent < LEFT, "a connection that says nothing is left", f"a request came on one that had said nothing for {silent:.1f} s")
         shared = [found for found in tenants.values() if len(found) > 1]
         self.believe(not shared, "a connection is of one tenant", f"one had requests of {shared[:1]}")
+        seen = b"".join(self.player.proxy.seen) if self.player.proxy else b""
+        shown = [secret for secret in self.player.sealed.values() if b"Bearer " + secret.encode() in seen]
+        self.believe(not shown, "no secret is shown", f"the proxy has seen {shown}")
         if self.player.world.denies:
             denied = [hit for hit in self.player.targets.hits if hit.target == len(self.player.world.targets) - 1]
             self.believe(not denied, "what may not be called is not", f"{denied[:1]}")
@@ -254,7 +267,7 @@ class Judge:
             most = 1 if sent.id or sent.is_doubtful else 0
             self.believe(len(same) <= most, "a submission is one call", f"{sent} is {same}")
         for key in list(player.documents):
-            if key[0] == tenant and not player.has_damage:
+            if key[0] == tenant:
                 self.document(client, key)
         self.audit(client, tenant)
 
@@ -275,7 +288,8 @@ class Judge:
     def audit(self, client, tenant):
         """Each change of a document is in the audit log."""
         changes = [change for change in self.player.changes if change[0] == tenant]
-        if not changes:
+        cancelled = [sent for sent in self.player.sent.values() if sent.tenant == tenant and sent.cancelled and tenant not in self.operated]
+        if not changes and not cancelled:
             return
         records, cursor = collections.defaultdict(list), ""
         while cursor is not None:
@@ -291,6 +305,10 @@ class Judge:
                 named[name].append((kind, content))
         for name, made in named.items():
             self.believe(len(records[name]) >= len(made), "each change is in the audit log", f"changes of {name}: {made}, records: {records[name]}")
+            is_known = (tenant, name) not in self.player.doubtful and not self.player.troubles
+            self.believe(not is_known or len(records[name]) <= len(made), "what changes nothing has no record", f"changes of {name}: {made}, records: {records[name]}")
+        for sent in cancelled:
+            self.believe(records[sent.id], "each change is in the audit log", f"{sent} was cancelled, without a record")
 
     def webhooks(self):
         """Each that was asked for arrived, signed by its tenant's secret, about its own call."""
@@ -339,8 +357,28 @@ class Judge:
             text = f"at the start {base}, at the end {now}"
             self.believe(now["memory"] < base["memory"] + MEMORY, "memory is bounded", text)
             known = len(self.player.targets.connections) + len(self.player.threads) * len(self.player.services)
-            self.believe(now["files"] < base["files"] + known + FILES, "descriptors are bounded", f"{text}, {known} of them known")
+            if now["files"] >= base["files"] + FILES or now["sockets"] >= base["sockets"] + known + FILES + IDLE:
+                self.believe(False, "descriptors are bounded", f"{text}, {known} of them known: {descriptors(service.process.pid)}")
             self.believe(now["threads"] < base["threads"] + THREADS, "threads are bounded", text)
+
+    def restored(self, copy, accepted):
+        """A service on the last backup has each call that was accepted before it, and ends it."""
+        from playing import Actor
+        player, folder = self.player, copy.with_suffix("")
+        folder.mkdir()
+        service = Redial(folder, *player.flags, env=player.env, location=f"sqlite:{copy}")
+        service.env |= {name: value for name, value in player.services[0].env.items() if name == "REDIAL_TEST_CLOCK"}
+        player.services, player.disk = [service], None
+        if not player.start(0):
+            return
+        player.rest()
+        for sent in accepted:
+            answer = Actor(player, f"{sent.tenant}/judge").insist("GET", f"/v1/calls/{sent.id}?include=request")
+            if answer is None or answer.status != 200:
+                self.believe(False, "a backup has what was accepted before it", f"{sent}: {answer and answer.status} {answer and answer.body[:300]}")
+            else:
+                self.call(sent, answer.json)
+        player.end(service, "stop")
 
     def files(self):
         player = self.player
@@ -363,6 +401,17 @@ class Judge:
                 content = file.read_bytes()
                 found = [secret for secret in secrets if secret.encode() in content]
                 self.believe(not found, "no secret is shown", f"{file.name} has the secrets of {found} in clear text")
+
+
+def descriptors(pid):
+    """What a process has open: how many of each kind, and of sockets of each state."""
+    found = collections.Counter()
+    for entry in pathlib.Path(f"/proc/{pid}/fd").iterdir():
+        with contextlib.suppress(OSError):
+            found[re.sub(r"\d+", "n", str(entry.readlink()))] += 1
+    sockets = subprocess.run(["ss", "-tnp"], capture_output=True, text=True).stdout if shutil.which("ss") else ""
+    return [*found.most_common(5), *collections.Counter(
+        f"{words[0]} {words[4]}" for line in sockets.splitlines() if f"pid={pid}," in line and (words := line.split())).most_common(8)]
 
 
 def milliseconds(text):

@@ -8,8 +8,8 @@ import random
 HEALTHY = ["ok", "ok", "ok", "big", "created", "empty"]
 # These deliver in the end, whatever the service has to make of the first answers.
 DELIVERING = ["slow", "flaky", "busy", "two waits", "folded wait", "beyond 599", "trailers", "coding", "members", "conflict", "late", "late 408",
-              "late chunk", "redirect", "latin", "cut", "silent", "bad end", "blank first", "see other"]
-SICK = ["dead", "hang", "reset", "refusal", "echo", "odd", "odd", "odd"]
+              "late chunk", "redirect", "latin", "cut", "silent", "bad end", "blank first", "see other", "refused stream", "old"]
+SICK = ["dead", "hang", "reset", "refusal", "echo", "echo", "odd", "odd", "odd"]
 TENANTS = ["default", "acme", "beta"]
 
 
@@ -39,6 +39,17 @@ class World:
     # Whether the last one may not be called.
     denies: bool
     steps: list
+    # How far the clock of each instance's machine is ahead, in seconds; all follow the time of the database.
+    skews: list
+    # Which targets are called by a name, which may have two addresses, of which one answers; and whether through a proxy.
+    by_name: list
+    has_proxy: bool
+    # Whether the key of the store is with a program.
+    has_key_program: bool
+    # Whether a standby follows the database, and whether each instance reaches the database and the other instances, and
+    # everybody one of the targets, by a way that can be cut.
+    has_standby: bool
+    has_ways: bool
 
     def without(self, steps):
         return dataclasses.replace(self, steps=[step for number, step in enumerate(self.steps) if number not in steps])
@@ -53,13 +64,16 @@ class World:
 
     def __str__(self):
         words = [self.store, f"{self.instances} instances" if self.instances > 1 else "", "calm" if self.is_calm else "",
-                 "encrypted" if self.is_encrypted else "", f"{len(self.tenants)} tenants", f"{len(self.steps)} steps"]
+                 "encrypted" if self.is_encrypted else "", "standby" if self.has_standby else "", "ways" if self.has_ways else "",
+                 "proxy" if self.has_proxy else "", f"{len(self.tenants)} tenants", f"{len(self.steps)} steps"]
         return ", ".join(word for word in words if word)
 
 
 class Drawing:
     def __init__(self, seed, databases=True):
         self.seed, self.chance, self.databases = seed, random.Random(f"swarm {seed}"), databases
+        # Of what is around the service: with it, all else is drawn as without.
+        self.around = random.Random(f"around {seed}")
 
     def one(self, *choices):
         return self.chance.choice(choices)
@@ -85,8 +99,22 @@ class Drawing:
         if not self.is_calm:
             steps += self.faults(store)
         steps += self.commands(store)
-        return World(f"{self.seed}", store, self.instances, round(self.seconds, 3), self.is_calm, self.is_encrypted, self.settings(store),
-                     self.tenants, self.targets, [self.often(0.25) for _ in self.targets], len(self.targets) > 2 and self.often(0.3), sorted(steps, key=lambda step: step.at))
+        settings, are_secure = self.settings(store), [self.often(0.25) for _ in self.targets]
+        denies, is_shared = len(self.targets) > 2 and self.often(0.3), store == "postgresql"
+        around, far = self.around, is_shared and self.around.random() < 0.4
+        has_proxy, has_standby = around.random() < 0.12, is_shared and not self.is_calm and around.random() < 0.25
+        has_ways = not self.is_calm and around.random() < (0.4 if is_shared else 0.2)
+        steps += self.ways(is_shared) if has_ways else []
+        if has_standby:
+            steps.append(Step(round(around.uniform(1, self.seconds), 3), "faults", "failover", {}))
+        has_key_program = self.is_encrypted and around.random() < 0.3
+        if has_key_program and not self.is_calm:
+            steps.append(Step(round(around.uniform(0, self.seconds), 3), "ways", "hang key", {"instance": 0, "seconds": round(around.uniform(0.1, 3), 3)}))
+        return World(f"{self.seed}", store, self.instances, round(self.seconds, 3), self.is_calm, self.is_encrypted, settings, self.tenants, self.targets,
+                     are_secure, denies, sorted(steps, key=lambda step: step.at),
+                     skews=[around.choice([0, 2, 900, 4000]) if far else 0 for _ in range(self.instances)],
+                     by_name=[not has_proxy and around.random() < 0.25 for _ in self.targets], has_proxy=has_proxy,
+                     has_key_program=has_key_program, has_standby=has_standby, has_ways=has_ways)
 
     def paths(self):
         kinds = self.chance.choices(self.kinds, [4, 5, 2], k=self.one(1, 3, 6, 9))
@@ -152,13 +180,16 @@ class Drawing:
         target, path = self.favourite or (target, self.chance.randrange(len(self.targets[target])))
         drawn = {"mark": self.mark(actor), "target": target, "path": path, "keyed": self.often(0.6)}
         chosen = {name for name in sorted(self.options) if self.often(self.OPTIONS[name])}
-        options = {"method": self.one("GET", "PUT", "DELETE", "PATCH", "HEAD", "TRACE"), "body": self.one(10, 1000, 30_000, 400_000),
+        # A text of which a part is kept may be cut within a character.
+        if self.targets[target][path] == "latin" and self.often(0.5):
+            chosen.add("capture")
+        options = {"method": self.one("GET", "PUT", "DELETE", "PATCH", "HEAD", "TRACE", "TRACE"), "body": self.one(10, 1000, 30_000, 400_000),
                    "delay": self.one(0.1, 1, 3), "idempotent": False, "ordering": f"order-{actor}", "wait": self.one(1, 3), "attempts": self.one(1, 2, 5),
                    "capture": self.one(0, 11, 12), "priority": self.one(0, 9)}
         return drawn | {name: options.get(name, True) for name in sorted(chosen)}
 
     # What a call may have, and how often it does.
-    OPTIONS = {"method": 0.15, "body": 0.4, "delay": 0.15, "idempotent": 0.3, "ordering": 0.3, "callback": 0.3, "wait": 0.3, "sensitive": 0.15,
+    OPTIONS = {"method": 0.2, "body": 0.4, "delay": 0.15, "idempotent": 0.3, "ordering": 0.3, "callback": 0.3, "wait": 0.3, "sensitive": 0.15,
                "credential": 0.4, "authorization": 0.15, "host": 0.2, "redirects": 0.6, "attempts": 0.2, "capture": 0.15, "priority": 0.2, "policy": 0.15,
                "sign": 0.3, "latin": 0.5}
 
@@ -184,7 +215,7 @@ class Drawing:
 
     def faults(self, store):
         kinds = ["kill", "kill", "stop", "still"] + (
-            ["database", "sessions"] if store == "postgresql" else ["silence", "flip", "damage", "disk", "disk", "power", "slow start"] + ([] if self.is_encrypted else ["lose key"]))
+            ["database", "sessions"] if store == "postgresql" else ["silence", "flip", "damage", "damage", "disk", "disk", "power", "slow start"] + ([] if self.is_encrypted else ["lose key", "lose key"]))
         kinds = self.chance.sample(kinds, self.one(1, 2, 4))
         at = 0
         while True:
@@ -195,6 +226,17 @@ class Drawing:
                        {"instance": self.chance.randrange(self.instances), "seconds": round(self.chance.uniform(0, self.one(0.1, 2)), 3),
                         "fault": self.one("full-disk", "fail-write", "fail-file-write", "fail-sync", "fail-log-sync", "slow-sync"),
                         "left": self.one("lost", "kept", "torn")})
+
+    def ways(self, is_shared):
+        """What happens to the ways between instances, their database, and a target."""
+        at, around = 0, self.around
+        names = ["target"] + [f"{kind} {number}" for kind in ("database", "database", "peer") for number in range(self.instances) if is_shared]
+        while (at := at + around.uniform(0.1, 2.5)) < self.seconds:
+            yield Step(round(at, 3), "ways", "way", {
+                "way": around.choice(names), "how": around.choice(["cut", "drop", "refuse", "slow", "lose"]), "instance": 0,
+                # After which text an answer of the database is lost: names of statements.
+                "text": around.choice(["insert", "upsert", "new_call", "attempts", "turns", "put_", "read_"]),
+                "seconds": round(around.uniform(0, around.choice([0.1, 1, 3])), 3)})
 
     def commands(self, store):
         for do in ("backup", "export", "status", "doctor", "rekey"):

@@ -15,6 +15,8 @@ PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 # The largest window of a stream; the connection's grows by it too.
 LARGEST = (1 << 31) - 1
 SILENCE = []
+# RFC 9113 sections 7 and 8.7: the request was not processed.
+NOT_PROCESSED = [struct.pack(">I", CODES[name]) for name in ("refused", "http/1.1 required")]
 NUMBERS = itertools.count(1)
 
 
@@ -22,10 +24,10 @@ def certificate(folder):
     """A certificate of its own issuer for this machine; the path of both it and its key, and the server's side of TLS."""
     file = folder / "target.pem"
     subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2", "-keyout", folder / "target.key",
-                    "-out", file, "-subj", "/CN=target", "-addext", "subjectAltName=IP:127.0.0.1"], check=True, capture_output=True)
+                    "-out", file, "-subj", "/CN=target", "-addext", "subjectAltName=IP:127.0.0.1,DNS:localhost"], check=True, capture_output=True)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(file, folder / "target.key")
-    context.set_alpn_protocols(["h2"])
+    context.set_alpn_protocols(["h2", "http/1.1"])
     return file, context
 
 
@@ -72,6 +74,9 @@ def answer(seed, hit, nth):
         "hang": lambda: [],
         "reset": lambda: reset("internal"),
         "refusal": lambda: [(0, whole(mark, 404))],
+        "refused stream": lambda: reset("refused") if first else [(0, whole(mark))],
+        # RFC 9113 section 7: it wants HTTP/1.1, each time.
+        "old": lambda: reset("http/1.1 required"),
         "silent": lambda: [(0, SILENCE)] if first else [(0, whole(mark))],
         "echo": lambda: [(0, whole(mark, 400, b"no: " + hit.head))],
         "odd": lambda: reset(chance.choice(["refused", "refused", "http/1.1 required", "enhance your calm"])) if first else [(0, whole(mark))],
@@ -107,6 +112,8 @@ class Connection(asyncio.Protocol):
 
     def take(self, kind, flags, stream, payload):
         if self.is_silent:
+            if kind == HEADERS:
+                self.owner.ignored.append(time.monotonic() - self.silent_since)
             return
         if kind == SETTINGS and not flags & 1:
             self.transport.write(frame(SETTINGS, 1, 0))
@@ -139,7 +146,7 @@ class Connection(asyncio.Protocol):
     def respond(self, stream, hit):
         pieces = self.owner.answer(hit, answer, [(0, whole(hit.mark))])
         if pieces and pieces[0][1] is SILENCE:
-            self.is_silent = True
+            self.is_silent, self.silent_since = True, time.monotonic()
         if not self.is_silent:
             asyncio.ensure_future(self.send(stream, hit, pieces))
 
@@ -161,7 +168,7 @@ class Connection(asyncio.Protocol):
                 if kind == HEADERS and hit.status is None:
                     # As `block` writes it.
                     hit.status = int(payload[10:13])
-                hit.refused = hit.refused or kind == RESET and payload == struct.pack(">I", CODES["refused"])
+                hit.refused = hit.refused or kind == RESET and payload in NOT_PROCESSED
                 self.transport.write(frame(kind, flags, stream, payload))
         if pieces:
             hit.ended = hit.ended or time.monotonic()

@@ -25,6 +25,7 @@ import beliefs
 import frames
 import nonsense
 from targets import Targets
+from ways import Proxy, Ways
 
 ADMIN = "rdl_admin-key-of-the-swarm"
 # How long an answer may take that does not wait for a call, in seconds, while nothing but the machine's other work delays it.
@@ -71,16 +72,22 @@ class Player:
         self.lock, self.over = threading.Lock(), threading.Event()
         # When something disturbed the service: pairs of times.
         self.troubles, self.copies, self.stored = [], [], set()
+        # The names of documents of which nobody knows how often they were changed.
+        self.doubtful = set()
         # By tenant, secrets in what it submits, and in documents, which are stored nowhere in clear text.
         self.canaries, self.sealed = {}, {}
-        # Processes that were ended on purpose.
-        self.ended = set()
+        # Processes that were ended on purpose, and those that had begun.
+        self.ended, self.watched = set(), set()
         # What each process had when it began.
         self.base = {}
         # What the world has less of than it had.
         self.has_lost_key = self.has_damage = self.has_no_signs = False
         # The disk under the store, and the exit codes that it may cause now.
         self.disk, self.expected = None, set()
+        # The databases, of which one may follow another, and what lies between all.
+        self.clusters, self.servers, self.ways, self.proxy = [], None, None, None
+        # Whether a way was cut to the first target.
+        self.has_cut_target = False
         self.judge = beliefs.Judge(self)
 
     def believe(self, holds, belief, text):
@@ -98,12 +105,28 @@ class Player:
         self.folder.mkdir(parents=True, exist_ok=True)
         world = self.world
         self.database = databases.Database().start() if world.store == "postgresql" else None
-        if self.database:
-            (self.folder / "pids").write_text((self.database.data / "postmaster.pid").read_text().split()[0] + "\n")
+        self.clusters = [self.database] if self.database else []
+        if world.has_standby:
+            self.servers = databases.Servers(self.database)
+            self.clusters.append(self.servers.standby)
+        self.note_pids(*[(cluster.data / "postmaster.pid").read_text().split()[0] for cluster in self.clusters])
         authority, context = frames.certificate(self.folder)
-        self.targets = Targets(world.seed, [free_port() for _ in range(len(world.targets) + 1)], world.are_secure, context)
+        self.targets = Targets(world.seed, [free_port() for _ in range(len(world.targets) + 1)], world.are_secure, world.by_name, context)
         env = {"REDIAL_ADMIN_KEY": ADMIN, "REDIAL_CA_FILE": str(authority)}
-        if world.is_encrypted:
+        if world.has_ways:
+            self.ways = Ways(self.database, world.instances, self.targets.ports[0])
+            self.note_pids(*self.ways.pids)
+            self.targets.lead(0, self.ways.target_port)
+        if world.has_proxy:
+            self.proxy = Proxy(self.targets.loop)
+            env["REDIAL_PROXY"] = self.proxy.url
+        if world.has_key_program:
+            program = self.folder / "program"
+            # It does not encrypt the key. It needs a moment, and hangs as long as there is a file.
+            program.write_text(f"#!/bin/sh\nwhile [ -e {self.folder}/hang ]; do sleep 0.05; done\nsleep 0.1\nexec cat\n")
+            program.chmod(0o700)
+            env["REDIAL_ENCRYPTION_KEY_COMMAND"] = str(program)
+        elif world.is_encrypted:
             key = self.folder / "key"
             key.touch(0o600)
             # Not random: a world is the same each time.
@@ -114,15 +137,22 @@ class Player:
         self.env = env
         flags = [word for pair in world.settings.items() if pair[0].startswith("--") for word in pair]
         flags.append(Constants({name: value for name, value in world.settings.items() if not name.startswith("--")}))
-        location = self.database.url if self.database else None
-        self.services = []
+        if world.denies:
+            flags += ["--egress-deny", f"127.0.0.1:{self.targets.ports[-2]}"]
+        location = (self.servers or self.database).url if self.database else None
+        self.flags, self.services = flags, []
         for number in range(world.instances):
-            if world.denies and number == 0:
-                flags += ["--egress-deny", f"127.0.0.1:{self.targets.ports[-2]}"]
             folder = self.folder / f"instance{number}"
             folder.mkdir()
-            service = Redial(folder, *flags, env=env | self.planted, location=location, clock=not self.database and not world.is_calm)
+            service = Redial(folder, *flags, env=env | self.planted, location=self.ways and self.ways.location(number) or location,
+                             clock=not self.database and not world.is_calm)
             service.binary = self.binary
+            if world.skews[number]:
+                skewed = faults.Faults(folder / "clock", "none")
+                skewed.ahead("clock", world.skews[number])
+                service.env = service.env | skewed.env
+            if self.ways:
+                service.arguments += self.ways.peer(number, service.arguments[service.arguments.index("--listen") + 1].rpartition(":")[2])
             if {step.do for step in world.steps} & {"disk", "power", "slow start"}:
                 self.disk = faults.Faults(folder, service.store)
                 service.env = service.env | self.disk.env
@@ -134,6 +164,10 @@ class Player:
         for tenant in world.tenants:
             self.canaries[tenant] = f"canary-{tenant}-{random.Random(world.seed + tenant).randbytes(8).hex()}"
             self.sealed[tenant] = f"sealed-{tenant}-{random.Random(tenant + world.seed).randbytes(8).hex()}"
+
+    def note_pids(self, *pids):
+        with open(self.folder / "pids", "a") as file:
+            file.writelines(f"{pid}\n" for pid in pids)
 
     def command(self, *words, seconds=60, says_secrets=False, codes=(0,)):
         done = subprocess.run([self.binary, *words], capture_output=True, text=True, timeout=seconds, env=environment(self.env))
@@ -158,7 +192,7 @@ class Player:
             if service.process.pid in self.ended:
                 # Whoever has ended it starts it again.
                 return True
-            if self.database and again and "Could not connect to PostgreSQL" in str(error):
+            if self.database and again and re.search("(Could not connect|Lost the connection) to PostgreSQL", str(error)):
                 # A start is refused while the database is away. Whoever has stopped it lets it go on.
                 time.sleep(2)
                 return self.start(number, again - 1)
@@ -170,8 +204,8 @@ class Player:
     def watch(self, service):
         """Tells when a process ends that nobody has ended."""
         process = service.process
-        with open(self.folder / "pids", "a") as file:
-            file.write(f"{process.pid}\n")
+        self.watched.add(process.pid)
+        self.note_pids(process.pid)
 
         def wait():
             code = process.wait()
@@ -194,7 +228,8 @@ class Player:
             self.believe(False, "a stop ends", f"after 25 s it has not: {service.log.read_text(errors='replace')[-1500:]}")
             service.kill()
             return
-        self.believe(code == 0, "a stop ends well", f"exit code {code}: {service.log.read_text(errors='replace')[-1500:]}")
+        # One that has just begun does not know of the signal yet.
+        self.believe(code == 0 or code == -signal.SIGTERM and service.process.pid not in self.watched, "a stop ends well", f"exit code {code}: {service.log.read_text(errors='replace')[-1500:]}")
 
     # The play.
 
@@ -213,17 +248,24 @@ class Player:
             for thread in threads:
                 thread.join(self.world.seconds + BEGUN + ANSWERED)
             stuck = [thread for thread in threads if thread.is_alive()]
-            self.believe(not stuck, "each answer comes", f"{len(stuck)} clients still wait")
+            if stuck:
+                self.believe(False, "each answer comes", f"{len(stuck)} clients still wait")
+                return self.broken
             self.calm_down()
-            self.judge.everything()
+            if not self.is_ruined():
+                self.judge.everything()
         finally:
             self.over.set()
             for service in getattr(self, "services", []):
                 service.end()
+            if self.proxy:
+                self.proxy.end()
             if getattr(self, "targets", None):
                 self.targets.end()
-            if getattr(self, "database", None):
-                self.database.end()
+            if self.ways:
+                self.ways.end()
+            for cluster in self.clusters:
+                cluster.end()
         return self.broken
 
     def act(self, actor):
@@ -240,6 +282,10 @@ class Player:
             except Exception as error:  # Printed together with the seed.
                 self.believe(False, "the swarm itself works", f"{step}: {error!r}")
 
+    def is_ruined(self):
+        """Whether a changed bit is where the whole store needs it. Then the service says so, and what to do."""
+        return self.has_damage and any(service.log.exists() and "disk image is malformed" in service.log.read_text(errors="replace") for service in self.services)
+
     def calm_down(self):
         """Heals everything, and waits until all calls have ended."""
         self.targets.heal()
@@ -247,9 +293,12 @@ class Player:
             if service.process.poll() is not None:
                 self.start(number)
         self.healed = time.monotonic()
+        self.rest()
 
-        def rest():
-            open_calls = []
+    def rest(self):
+        """Waits until all calls have ended."""
+        def open_calls():
+            found = []
             for tenant in self.world.tenants:
                 client = Actor(self, f"{tenant}/end")
                 for target in range(len(self.world.targets)):
@@ -259,26 +308,31 @@ class Player:
                     client.insist("POST", client.target_path(target) + "/release")
                 # These run calls again.
                 answer = client.insist("GET", "/v1/operations?limit=250")
-                open_calls += [operation["id"] for operation in answer.json["data"] if operation["state"] in ("counting", "running")] \
+                found += [operation["id"] for operation in answer.json["data"] if operation["state"] in ("counting", "running")] \
                     if answer and answer.status == 200 else ["unknown"]
                 for kind in ("call", "webhook"):
                     for state in ("scheduled", "running"):
                         answer = client.insist("GET", f"/v1/calls?kind={kind}&state={state}&limit=250")
                         known = answer and answer.status == 200
-                        open_calls += [(call["id"], call["labels"], call["waitingOn"]) for call in answer.json["data"]
+                        found += [(call["id"], call["labels"], call["waitingOn"]) for call in answer.json["data"]
                                        if beliefs.MARK.search(call["url"].encode()) and "-0-0x" not in call["url"]] if known else ["unknown"]
-            return open_calls
+            return found
         end = time.monotonic() + QUIET
-        left = not self.broken
-        while left and (left := rest()) and time.monotonic() < end and not self.broken:
+        left = not self.broken and not self.is_ruined()
+        while left and (left := open_calls()) and time.monotonic() < end and not self.broken and not self.is_ruined():
             time.sleep(0.2)
-        self.believe(not left or self.broken, "each call ends", f"{QUIET} s after all targets delivered {str(left)[:300]} have not")
+        self.believe(not left or self.broken or self.is_ruined(), "each call ends", f"{QUIET} s after all targets delivered {str(left)[:300]} have not")
 
 
 def resources(pid):
     status = pathlib.Path(f"/proc/{pid}/status").read_text()
+    opened = []
+    for entry in os.listdir(f"/proc/{pid}/fd"):
+        with contextlib.suppress(OSError):
+            opened.append(os.readlink(f"/proc/{pid}/fd/{entry}"))
+    sockets = sum(name.startswith("socket:") for name in opened)
     # One that was killed a moment ago has no memory.
-    return {"files": len(os.listdir(f"/proc/{pid}/fd")), "threads": int(re.search(r"Threads:\s+(\d+)", status)[1]),
+    return {"files": len(opened) - sockets, "sockets": sockets, "threads": int(re.search(r"Threads:\s+(\d+)", status)[1]),
             "memory": int(re.search(r"VmRSS:\s+(\d+)|$", status)[1] or 0) * 1024}
 
 
@@ -319,6 +373,8 @@ class Actor:
                 if self.player.over.is_set() or any(belief in beliefs.GONE for belief, _ in self.player.broken):
                     return None
                 time.sleep(0.05)
+            elif answer.status == 503 and self.player.is_ruined():
+                return answer
         return answer
 
     # Submitting.
@@ -422,7 +478,8 @@ class Actor:
     def batch(self, what):
         begun, descriptors = time.monotonic(), [self.descriptor(call) for call in what["calls"]]
         if what["lines"]:
-            lines = "".join(json.dumps(descriptor) + "\n" for descriptor in descriptors)
+            # The last line ends with the body, or before it.
+            lines = "\n".join(map(json.dumps, descriptors)) + self.chance.choice(["", "\n"])
             answer = self.ask("POST", "/v1/calls/batch", lines, {"content-type": "application/x-ndjson"})
             items = [json.loads(line) for line in answer.body.splitlines()] if answer and answer.status == 200 else []
         else:
@@ -562,6 +619,7 @@ class Actor:
             answer, content = self.insist("PUT", f"/v1/{kind}/{known['id'] if has_id else name}", made), number
         if answer is None or answer.status in (503, 507, 429):
             known["is"].append(content)
+            self.player.doubtful.add((self.tenant, name))
         elif answer.status in (200, 201, 204):
             # What is as before is no change.
             if known["is"] != [content]:
@@ -570,7 +628,13 @@ class Actor:
             if content is None:
                 known["id"] = None
             if content is None and kind == "keys" and known["key"]:
-                answer = self.ask("GET", "/v1/calls?limit=1", headers={"authorization": f"Bearer {known['key']}"})
+                # Other instances know of it half a second later, if they reach the database.
+                end = time.monotonic() + (0 if self.player.world.instances == 1 else 3 if self.player.world.is_calm else 15)
+                while True:
+                    answer = self.ask("GET", "/v1/calls?limit=1", headers={"authorization": f"Bearer {known['key']}"})
+                    if answer is None or answer.status != 200 or time.monotonic() > end:
+                        break
+                    time.sleep(0.2)
                 self.player.believe(answer is None or answer.status in (401, *beliefs.BUSY), "a revoked key is refused", f"{name}: {answer and answer.status}")
         elif answer.status not in (404, 409):
             self.player.believe(False, "a valid document is taken", f"{kind} {name}: {answer.status} {answer.body[:500]}")
@@ -756,7 +820,9 @@ class Disturber:
                     changed = kind
         if changed:
             self.player.has_damage = True
-            done = subprocess.run([self.player.binary, "doctor", "--store", self.player.location], capture_output=True, text=True, env=environment(self.player.env))
+            # This doctor may have a planted fault himself.
+            done = subprocess.run([self.player.binary, "doctor", "--store", self.player.location], capture_output=True, text=True,
+                                  env=environment(self.player.env | self.player.planted))
             self.player.believe(done.returncode != 0, "damage is told", f"the doctor is content with a changed {changed}: {done.stdout[-500:]}")
         if self.player.start(number):
             trouble[1] = time.monotonic()
@@ -806,6 +872,34 @@ class Disturber:
         self.player.database.revive()
         trouble[1] = time.monotonic()
 
+    def failover(self, what):
+        """The database crashes, and its standby takes over."""
+        _, _, trouble = self.trouble(what | {"instance": 0}, "failover")
+        self.player.servers.fail_over()
+        self.player.database = self.player.servers.primary
+        if self.player.ways:
+            self.player.ways.lead_to(self.player.database)
+        trouble[1] = time.monotonic()
+
+    def way(self, what):
+        """A way is cut: nothing passes, connections end, are refused, or slow, or an answer is lost."""
+        _, _, trouble = self.trouble(what, f"{what['how']} {what['way']}")
+        ways, words = self.player.ways, {"slow": ["slow", 0.1], "lose": ["lose", what["text"] if "database" in what["way"] else "HTTP/1.1"]}
+        self.player.has_cut_target |= what["way"] == "target"
+        ways.by_name[what["way"]].tell(*words.get(what["how"], [what["how"]]))
+        time.sleep(what["seconds"])
+        ways.by_name[what["way"]].tell("slow", 0)
+        ways.by_name[what["way"]].tell("heal")
+        trouble[1] = time.monotonic()
+
+    def hang_key(self, what):
+        """The program that has the key of the store says nothing for a while."""
+        _, _, trouble = self.trouble(what, "hang key")
+        (self.player.folder / "hang").touch()
+        time.sleep(what["seconds"])
+        (self.player.folder / "hang").unlink()
+        trouble[1] = time.monotonic()
+
     def sessions(self, what):
         _, _, trouble = self.trouble(what, "sessions")
         try:
@@ -818,9 +912,10 @@ class Disturber:
 
     def backup(self, _):
         copy = self.player.folder / f"backup{len(self.player.copies)}.db"
-        self.beside("backup", str(copy), "--with-key", "--store", self.player.location)
+        accepted = [sent for sent in list(self.player.sent.values()) if sent.id]
+        self.beside("backup", str(copy), *([] if self.player.world.has_key_program else ["--with-key"]), "--store", self.player.location)
         if copy.exists():
-            self.player.copies.append(copy)
+            self.player.copies.append((copy, accepted))
             self.beside("doctor", "--store", f"sqlite:{copy}")
 
     def export(self, _):

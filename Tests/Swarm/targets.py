@@ -127,6 +127,9 @@ def answer(seed, hit, nth):
         "refusal": lambda: [(0, response(mark, 404))],
         "echo": lambda: [(0, response(mark, 400, b"no: " + hit.head))],
         "odd": lambda: odd(seed, hit.mark, nth),
+        # These are about HTTP/2.
+        "refused stream": lambda: [(0, whole)],
+        "old": lambda: [(0, whole)],
     }
     return kinds[hit.kind.replace("-", " ")]()
 
@@ -222,12 +225,34 @@ class Connection(asyncio.Protocol):
                 hit.ended = hit.ended or time.monotonic()
 
 
+class Negotiated(asyncio.Protocol):
+    """A connection within TLS, over which the client has chosen HTTP/2 or HTTP/1.1."""
+
+    def __init__(self, targets, target):
+        self.made = lambda kind: kind(targets, target)
+
+    def connection_made(self, transport):
+        protocol = transport.get_extra_info("ssl_object").selected_alpn_protocol()
+        self.chosen = self.made(frames.Connection if protocol == "h2" else Connection)
+        self.chosen.connection_made(transport)
+
+    def connection_lost(self, error):
+        self.chosen.connection_lost(error)
+
+    def data_received(self, data):
+        self.chosen.data_received(data)
+
+
 class Targets:
     """Servers on ports of their own, in a thread; the last one receives webhooks."""
 
-    def __init__(self, seed, ports, are_secure, context):
+    def __init__(self, seed, ports, are_secure, by_name, context):
         """The targets have these ports, and the receiver the last one."""
         self.seed, self.ports, self.are_secure, self.context = seed, ports, [*are_secure, False], context
+        # Where they are called: some by a name that may have two addresses, of which one answers.
+        self.authorities = [f"{'localhost' if has_name else '127.0.0.1'}:{port}" for port, has_name in zip(ports, [*by_name, False])]
+        # For each request on a connection that says nothing any more, how long it had said nothing.
+        self.ignored = []
         self.hits, self.strange, self.counts, self.connections, self.are_healed = [], [], {}, set(), False
         self.loop, self.began = asyncio.new_event_loop(), threading.Event()
         threading.Thread(target=self.serve, daemon=True).start()
@@ -236,7 +261,7 @@ class Targets:
     def serve(self):
         async def listen():
             return [await self.loop.create_server(
-                lambda number=number, made=frames.Connection if is_secure else Connection: made(self, number), "127.0.0.1", port, backlog=512,
+                lambda number=number, made=Negotiated if is_secure else Connection: made(self, number), "127.0.0.1", port, backlog=512,
                 ssl=self.context if is_secure else None) for number, (port, is_secure) in enumerate(zip(self.ports, self.are_secure))]
         asyncio.set_event_loop(self.loop)
         self.servers = self.loop.run_until_complete(listen())
@@ -244,7 +269,11 @@ class Targets:
         self.loop.run_forever()
 
     def url(self, target):
-        return f"http{'s' if self.are_secure[target] else ''}://127.0.0.1:{self.ports[target]}"
+        return f"http{'s' if self.are_secure[target] else ''}://{self.authorities[target]}"
+
+    def lead(self, target, port):
+        """From now on it is called by a way from this port."""
+        self.authorities[target] = f"{self.authorities[target].partition(':')[0]}:{port}"
 
     def hook(self, mark):
         return f"{self.url(-1)}/hook/{mark}"
