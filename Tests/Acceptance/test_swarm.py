@@ -30,7 +30,8 @@ def test_all_that_is_drawn_can_be_played():
         player = playing.Actor if "/" in step.actor else playing.Disturber
         assert callable(getattr(player, step.do.replace(" ", "_"))), step
     drawn = {step.do for world in WORLDS for step in world.steps}
-    assert drawn >= {*drawing.Drawing.USES, "kill", "stop", "still", "silence", "flip", "damage", "lose key", "disk", "power", "slow start", "database", "sessions"}
+    assert drawn >= {*drawing.Drawing.USES, "kill", "stop", "still", "silence", "flip", "damage", "lose key", "disk", "power", "slow start", "database", "sessions", "way",
+                      "failover", "hang key"}
 
 
 @pytest.mark.parametrize("module", [targets, frames], ids=["HTTP/1.1", "HTTP/2"])
@@ -76,11 +77,11 @@ def test_what_the_targets_saw_breaks_beliefs(player):
         hit.connection = 1
         return hit
     hits = [saw("mark-acme-0-1x", 1), saw("mark-acme-0-1x", 1), saw("mark-beta-0-1x", 2, fields=b"Authorization: Bearer canary-acme-1")]
-    player.targets = type("Targets", (), {"hits": hits, "strange": [b"GET /x"], "ports": [1, 2]})
+    player.targets = type("Targets", (), {"hits": hits, "strange": [b"GET /x"], "ports": [1, 2], "ignored": [9]})
     player.healed = 10
     player.judge.by_call = {"call_1": hits}
     player.judge.pauses.append(["beta", 0, -1, 5])
     player.judge.targets_saw()
     assert {found for found, _ in player.broken} >= {
         "one attempt is one request", "each request has its own mark", "a secret goes to its own targets", "a connection is of one tenant",
-        "what is paused gets nothing", "targets get what was submitted"}
+        "what is paused gets nothing", "targets get what was submitted", "a connection that says nothing is left"}
