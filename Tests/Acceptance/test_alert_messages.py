@@ -1,7 +1,9 @@
 """Alerts without Prometheus: one message when an incident begins and one at its end, whatever happens to the service."""
 
+import contextlib
 import json
 import re
+import sqlite3
 
 import pytest
 
@@ -376,3 +378,16 @@ def test_a_target_that_says_something_else_each_time_mutes_no_alert(redial, rece
     put(service, {"slack": f"{chat.url}/x"}, conditions=["callsFailed"], after="0s")
     service.ended(service.submit(url=other.url, target="other", policy=ONCE))
     assert wait_until(lambda: [r for r in chat.requests if b"another error" in r.body or b"groups of calls" in r.body], "it is told")
+
+
+def test_an_alert_whose_conditions_are_gone_says_so(redial, receiver):
+    service, target = redial(), receiver()
+    endpoint = service("POST", "/v1/webhook-endpoints", {"url": target.url, "events": ["call.failed"]}).json["id"]
+    service.terminate()
+    stored = {"name": "oncall", "namespace": "default", "createdAt": 1, "conditions": ["deadlinesMissed"], "channel": "endpoint", "address": endpoint}
+    with contextlib.closing(sqlite3.connect(service.store)) as database, database:
+        database.execute("INSERT INTO documents (kind, id, content) VALUES ('alert', 'default/oncall', ?)", (json.dumps(stored).encode(),))
+    service.start()
+    shown = service("GET", "/v1/alerts/oncall").json
+    assert shown["conditions"] == [] and "watches for nothing" in shown["problem"], shown
+    assert put(service, {"endpoint": endpoint}, conditions=["targetDown"])["problem"] is None

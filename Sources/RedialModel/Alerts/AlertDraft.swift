@@ -16,7 +16,8 @@ public struct AlertDraft: Sendable, Hashable {
   /// Nil if it stays as it is.
   public var destination: Destination?
 
-  static let names = ["conditions", "targets", "after", "to"]
+  enum Member: String, CaseIterable { case conditions, targets, after, to }
+
   static let destinationNames = Alert.Channel.allCases.map(\.rawValue) + ["url"]
   /// The longest integration key, in bytes.
   static let longestKey = 256
@@ -64,20 +65,20 @@ public struct AlertDraft: Sendable, Hashable {
     guard try reader.expect(.object, "", "must be a JSON object such as {\"to\": {\"slack\": \"https://…\"}}")
     else { return }
     try reader.json.beginObject()
-    var members = Members(Self.names)
-    while let key = try reader.nextMember(&members, of: "an alert", at: "") {
-      switch key {
-      case "conditions":
+    var members = Members(of: Member.self)
+    while let member = try reader.nextMember(&members, as: Member.self, of: "an alert", at: "") {
+      switch member {
+      case .conditions:
         let known = AlertCondition.known(in: namespace)
         let words = try reader.names("/conditions", most: known.count) { name in
           known.contains { $0.rawValue == name }
             ? nil : "must be one of \(known.map(\.rawValue).joined(separator: ", "))"
         }
         conditions = words.compactMap(AlertCondition.init)
-      case "targets":
+      case .targets:
         targets = try reader.targetNames("/targets")
-      case "after": after = try reader.duration("/after", in: Self.afterRange)
-      default: try readDestination(&reader)
+      case .after: after = try reader.duration("/after", in: Self.afterRange)
+      case .to: try readDestination(&reader)
       }
     }
   }

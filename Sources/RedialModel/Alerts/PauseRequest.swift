@@ -35,7 +35,8 @@ public struct PauseRequest: Sendable, Hashable {
         switch key {
         case name: isOn = try reader.bool("/\(name)")
         case "until": request.until = try reader.timeOrDuration("/until", from: now)
-        default: try request.attribution.read(key, "/\(key)", from: &reader)
+        default:
+          if let member = Attribution.Member(rawValue: key) { try request.attribution.read(member, from: &reader) }
         }
       }
     }

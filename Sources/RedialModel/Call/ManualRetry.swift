@@ -8,7 +8,8 @@ public struct Attribution: Sendable, Hashable {
   /// Why; nil if unknown.
   public var reason: String?
 
-  static let names = ["by", "reason"]
+  enum Member: String, CaseIterable { case by, reason }
+
   /// The maximum length of ``by``, in bytes.
   public static let longestName = 255
   /// The maximum length of the reason, in bytes.
@@ -31,21 +32,20 @@ public struct Attribution: Sendable, Hashable {
       guard try reader.expect(.object, "", "must be a JSON object such as {\"by\": \"ada\", \"reason\": \"fixed\"}")
       else { return }
       try reader.json.beginObject()
-      var members = Members(names)
-      while let key = try reader.nextMember(&members, of: "an attribution", at: "") {
-        try attribution.read(key, "/\(key)", from: &reader)
+      var members = Members(of: Member.self)
+      while let member = try reader.nextMember(&members, as: Member.self, of: "an attribution", at: "") {
+        try attribution.read(member, from: &reader)
       }
     }
     try reader.refuseFaults(.invalidAttribution)
     return attribution
   }
 
-  /// Reads the member `by` or `reason`.
-  mutating func read(_ key: String, _ pointer: String, from reader: inout DescriptorReader) throws(JSONError) {
-    if key == "by" {
-      by = try reader.text(pointer, longest: Self.longestName)
-    } else {
-      reason = try reader.text(pointer, longest: Self.longestReason)
+  /// Reads a member.
+  mutating func read(_ member: Member, from reader: inout DescriptorReader) throws(JSONError) {
+    switch member {
+    case .by: by = try reader.text("/by", longest: Self.longestName)
+    case .reason: reason = try reader.text("/reason", longest: Self.longestReason)
     }
   }
 }

@@ -90,11 +90,10 @@
 
   extension CallbackMember {
     var schema: MemberSchema {
-      .object(Self.names, required: ["url"]) { name in
-        switch name {
-        case "url": URLMember.url
-        case "events": .list(of: .reference("CallEvent"), 1...Int.max)
-        default: nil
+      .object(Member.self, required: [.url]) { member in
+        switch member {
+        case .url: URLMember.url
+        case .events: .list(of: .reference("CallEvent"), 1...Int.max)
         }
       }
     }
@@ -102,12 +101,11 @@
 
   extension CaptureMember {
     var schema: MemberSchema {
-      .object(Self.names) { name in
-        switch name {
-        case "maxBytes":
+      .object(Member.self) { member in
+        switch member {
+        case .maxBytes:
           .whole(0...CallDescriptor.Limits().captureBytes).usually(.whole(CallDescriptor.defaultCaptureBytes))
-        case "redactHeaders": .list(of: .text(1...Self.longestName), 0...HeaderRules.maximumCount)
-        default: nil
+        case .redactHeaders: .list(of: .text(1...Self.longestName), 0...HeaderRules.maximumCount)
         }
       }
     }

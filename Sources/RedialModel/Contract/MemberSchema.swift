@@ -123,6 +123,13 @@ import RedialText
       return object(members, required: required, takesNull: takesNull)
     }
 
+    /// An object whose members are the cases of an enumeration.
+    static func object<Member: CaseIterable & RawRepresentable<String>>(
+      _: Member.Type, required: [Member] = [], _ schema: (Member) -> MemberSchema
+    ) -> MemberSchema {
+      object(Member.allCases.map { ($0.rawValue, schema($0)) }, required: required.map(\.rawValue))
+    }
+
     /// Members as names of a keyword, such as `required`.
     static func names(_ names: [String]) -> Value { .list(names.map { .text($0) }) }
 

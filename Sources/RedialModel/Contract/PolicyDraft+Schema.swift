@@ -6,20 +6,19 @@
   extension PolicyDraft {
     static var schema: MemberSchema {
       let usual = RetryPolicy.service
-      return .object(names) { name in
-        switch name {
-        case "maxAttempts": .whole(attempts).usually(.null)
-        case "deadline": .duration.usually(usual.deadline)
-        case "lastAttempt":
+      return .object(Member.self) { member in
+        switch member {
+        case .maxAttempts: .whole(attempts).usually(.null)
+        case .deadline: .duration.usually(usual.deadline)
+        case .lastAttempt:
           words(PolicyVocabulary.lastAttempts, PolicyVocabulary.word(of: usual.deadlineRule.lastAttempt))
-        case "minAttemptTime": .duration.usually(usual.deadlineRule.minimumAttemptTime)
-        case "attemptTimeout": .duration.usually(usual.attemptTimeout)
-        case "backoff": BackoffDraft.schema
-        case "retryOn": retryOn
-        case "stopOn": .object(stopOnNames) { $0 == "statuses" ? statuses(usual.stopOn) : nil }
-        case "retryAfter": retryAfter
-        case "onTrip": words(PolicyVocabulary.trips, PolicyVocabulary.word(of: usual.onTrip ?? .wait))
-        default: nil
+        case .minAttemptTime: .duration.usually(usual.deadlineRule.minimumAttemptTime)
+        case .attemptTimeout: .duration.usually(usual.attemptTimeout)
+        case .backoff: BackoffDraft.schema
+        case .retryOn: retryOn
+        case .stopOn: .object(stopOnNames) { $0 == "statuses" ? statuses(usual.stopOn) : nil }
+        case .retryAfter: retryAfter
+        case .onTrip: words(PolicyVocabulary.trips, PolicyVocabulary.word(of: usual.onTrip ?? .wait))
         }
       }
     }
@@ -46,26 +45,24 @@
     private static let namePattern = "[A-Za-z0-9._-]{1,\(StoredPolicy.longestName)}"
 
     private static var retryOn: MemberSchema {
-      .object(retryOnNames) { name in
-        switch name {
+      .object(RetryOn.self) { member in
+        switch member {
         // Its defaults depend on whether the request may be repeated.
-        case "network": .either(.flag, .words(PolicyVocabulary.networks.map(\.word)))
-        case "statuses", "statusesWithRetryAfter": .reference("Statuses")
-        default: nil
+        case .network: .either(.flag, .words(PolicyVocabulary.networks.map(\.word)))
+        case .statuses, .statusesWithRetryAfter: .reference("Statuses")
         }
       }
     }
 
     private static var retryAfter: MemberSchema {
       let usual = RetryPolicy.service.retryAfter
-      return .object(retryAfterNames) { name in
-        switch name {
-        case "mode": words(PolicyVocabulary.respects, PolicyVocabulary.word(isRespected: usual.isRespected))
-        case "max": .duration.usually(usual.maximum)
-        case "beyond": words(PolicyVocabulary.beyond, PolicyVocabulary.word(of: usual.beyond))
-        case "spread": .number(spreads).usually(.number(usual.spread))
-        case "statuses": statuses(usual.statuses)
-        default: nil
+      return .object(RetryAfter.self) { member in
+        switch member {
+        case .mode: words(PolicyVocabulary.respects, PolicyVocabulary.word(isRespected: usual.isRespected))
+        case .max: .duration.usually(usual.maximum)
+        case .beyond: words(PolicyVocabulary.beyond, PolicyVocabulary.word(of: usual.beyond))
+        case .spread: .number(spreads).usually(.number(usual.spread))
+        case .statuses: statuses(usual.statuses)
         }
       }
     }

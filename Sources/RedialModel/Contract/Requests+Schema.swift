@@ -44,24 +44,30 @@
 
   extension Attribution {
     static var schema: MemberSchema {
-      .object(names) { ["by": .text(1...longestName), "reason": .text(1...longestReason)][$0] }
+      .object(Member.self) { member in
+        switch member {
+        case .by: .text(1...longestName)
+        case .reason: .text(1...longestReason)
+        }
+      }
     }
 
     /// A member of an object that has both beside others.
-    fileprivate static func member(_ name: String) -> MemberSchema? {
-      names.contains(name) ? .reference("Attribution/properties/\(name)") : nil
+    fileprivate static func member(_ member: Member) -> MemberSchema {
+      .reference("Attribution/properties/\(member.rawValue)")
     }
   }
 
   extension BulkRequest {
     static var schema: MemberSchema {
-      .object(names, required: ["action"]) { name in
-        switch name {
-        case "action": .reference("BulkAction")
-        case "filter": .reference("CallFilter")
-        case "ratePerSecond": .whole(BulkOperation.rates)
-        case "dryRun", "all": .flag.usually(.flag(false))
-        default: Attribution.member(name)
+      .object(Member.self, required: [.action]) { member in
+        switch member {
+        case .action: .reference("BulkAction")
+        case .filter: .reference("CallFilter")
+        case .ratePerSecond: .whole(BulkOperation.rates)
+        case .dryRun, .all: .flag.usually(.flag(false))
+        case .by: Attribution.member(.by)
+        case .reason: Attribution.member(.reason)
         }
       }
     }
@@ -69,11 +75,12 @@
 
   extension IssueMarkRequest {
     static var schema: MemberSchema {
-      .object(names, required: ["state"]) { name in
-        switch name {
-        case "state": .reference("IssueState")
-        case "until": .any(of: .time, .duration)
-        default: Attribution.member(name)
+      .object(Member.self, required: [.state]) { member in
+        switch member {
+        case .state: .reference("IssueState")
+        case .until: .any(of: .time, .duration)
+        case .by: Attribution.member(.by)
+        case .reason: Attribution.member(.reason)
         }
       }
     }
@@ -86,7 +93,7 @@
         switch member {
         case name: .flag
         case "until": .any(of: .time, .duration)
-        default: Attribution.member(member)
+        default: Attribution.Member(rawValue: member).map(Attribution.member)
         }
       }
     }
@@ -94,13 +101,12 @@
 
   extension AlertDraft {
     static var schema: MemberSchema {
-      .object(names) { name in
-        switch name {
-        case "conditions": .list(of: .reference("AlertCondition"), 0...AlertCondition.allCases.count)
-        case "targets": DescriptorReader.targetNames
-        case "after": .duration
-        case "to": destination
-        default: nil
+      .object(Member.self) { member in
+        switch member {
+        case .conditions: .list(of: .reference("AlertCondition"), 0...AlertCondition.allCases.count)
+        case .targets: DescriptorReader.targetNames
+        case .after: .duration
+        case .to: destination
         }
       }
     }
@@ -144,14 +150,13 @@
 
   extension WebhookEndpointDraft {
     static var schema: MemberSchema {
-      .object(names, required: ["url"]) { name in
-        switch name {
-        case "url": .text(0...TargetURL.maximumLength)
-        case "description": .text(0...longestDescription).usually(.text(""))
-        case "events": .list(of: .reference("WebhookEventType"), 1...mostEvents)
-        case "targets": DescriptorReader.targetNames
-        case "enabled": .flag.usually(.flag(true))
-        default: nil
+      .object(Member.self, required: [.url]) { member in
+        switch member {
+        case .url: .text(0...TargetURL.maximumLength)
+        case .description: .text(0...longestDescription).usually(.text(""))
+        case .events: .list(of: .reference("WebhookEventType"), 1...mostEvents)
+        case .targets: DescriptorReader.targetNames
+        case .enabled: .flag.usually(.flag(true))
         }
       }
     }
@@ -159,13 +164,12 @@
 
   extension APIKeyDraft {
     static var schema: MemberSchema {
-      .object(names, required: ["name", "scopes"]) { name in
-        switch name {
-        case "name": .text(1...longestName)
-        case "scopes": .list(of: .reference("APIScope"), 1...Int.max)
-        case "quota": .whole(quotas)
-        case "namespace": .reference("Namespace")
-        default: nil
+      .object(Member.self, required: [.name, .scopes]) { member in
+        switch member {
+        case .name: .text(1...longestName)
+        case .scopes: .list(of: .reference("APIScope"), 1...Int.max)
+        case .quota: .whole(quotas)
+        case .namespace: .reference("Namespace")
         }
       }
     }

@@ -29,13 +29,12 @@
     }
 
     fileprivate static var schema: MemberSchema {
-      .object(names) { name in
-        switch name {
-        case "certificate", "key", "caFile": .text(pattern: "^/").with("maxLength", .whole(longestPath))
-        case "pins": .list(of: .text(pattern: "^[A-Za-z0-9+/]{43}=$"), 0...mostPins)
-        case "minVersion": .words(TLSVersion.allCases.map(\.rawValue))
-        case "origins": originList(0...mostOrigins)
-        default: nil
+      .object(Member.self) { member in
+        switch member {
+        case .certificate, .key, .caFile: .text(pattern: "^/").with("maxLength", .whole(longestPath))
+        case .pins: .list(of: .text(pattern: "^[A-Za-z0-9+/]{43}=$"), 0...mostPins)
+        case .minVersion: .words(TLSVersion.allCases.map(\.rawValue))
+        case .origins: originList(0...mostOrigins)
         }
       }
     }

@@ -10,7 +10,8 @@ public struct APIKeyDraft: Sendable, Hashable {
   /// The namespace in which it acts; nil for that of the client that makes it.
   public var namespace: Namespace?
 
-  static let names = ["name", "scopes", "quota", "namespace"]
+  enum Member: String, CaseIterable { case name, scopes, quota, namespace }
+
   /// The longest name, in characters.
   public static let longestName = 255
   /// The allowed quotas.
@@ -36,20 +37,20 @@ public struct APIKeyDraft: Sendable, Hashable {
       guard try reader.expect(.object, "", "must be a JSON object such as {\"name\": \"ci\", \"scopes\": [\"submit\"]}")
       else { return }
       try reader.json.beginObject()
-      var members = Members(names)
-      while let key = try reader.nextMember(&members, of: "an API key", at: "") {
-        switch key {
-        case "name":
+      var members = Members(of: Member.self)
+      while let member = try reader.nextMember(&members, as: Member.self, of: "an API key", at: "") {
+        switch member {
+        case .name:
           draft.name = try reader.string("/name") ?? ""
           if !(1...longestName).contains(draft.name.unicodeScalars.count) {
             reader.fault("/name", "must have 1 to \(longestName) characters")
           }
-        case "scopes": try draft.readScopes(&reader)
-        case "namespace":
+        case .scopes: try draft.readScopes(&reader)
+        case .namespace:
           guard let text = try reader.string("/namespace") else { continue }
           draft.namespace = Namespace(text)
           if draft.namespace == nil { reader.fault("/namespace", Namespace.rule) }
-        default: draft.quota = try reader.integer("/quota", in: quotas)
+        case .quota: draft.quota = try reader.integer("/quota", in: quotas)
         }
       }
       if draft.name.isEmpty, reader.faults.isEmpty { reader.fault("/name", "is required") }

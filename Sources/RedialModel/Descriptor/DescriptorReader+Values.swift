@@ -58,6 +58,17 @@ extension DescriptorReader {
     return members.name(at: index)
   }
 
+  /// The next member of an object whose members are the cases of an enumeration: a switch over them reads each.
+  mutating func nextMember<Member: RawRepresentable<String>>(
+    _ members: inout Members, as _: Member.Type, of what: @autoclosure () -> String,
+    at parent: @autoclosure () -> String
+  ) throws(JSONError) -> Member? {
+    while let name = try nextMember(&members, of: what(), at: parent()) {
+      if let member = Member(rawValue: name) { return member }
+    }
+    return nil
+  }
+
   /// Like ``nextMember(_:of:at:)``, but returns the member's index among the allowed ones.
   mutating func nextIndex(
     _ members: inout Members, of what: @autoclosure () -> String, at parent: @autoclosure () -> String

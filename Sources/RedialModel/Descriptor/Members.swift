@@ -36,6 +36,11 @@ struct Members {
     }
   }
 
+  /// An object whose members are the cases of an enumeration.
+  init<Member: CaseIterable & RawRepresentable<String>>(of _: Member.Type) {
+    self.init(Member.allCases.map(\.rawValue))
+  }
+
   /// Records that a member occurs.
   ///
   /// - Parameter json: The reader that found its name.

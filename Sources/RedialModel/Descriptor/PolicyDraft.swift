@@ -14,13 +14,16 @@ struct PolicyDraft {
   /// Whether its text has a member that no client may give any more.
   private(set) var isOutdated = false
 
-  static let names = [
-    "maxAttempts", "deadline", "lastAttempt", "minAttemptTime", "attemptTimeout", "backoff", "retryOn", "stopOn",
-    "retryAfter", "onTrip",
-  ]
-  static let retryOnNames = ["network", "statuses", "statusesWithRetryAfter"]
+  enum Member: String, CaseIterable {
+    case maxAttempts, deadline, lastAttempt, minAttemptTime, attemptTimeout, backoff, retryOn, stopOn, retryAfter,
+      onTrip
+  }
+
+  enum RetryOn: String, CaseIterable { case network, statuses, statusesWithRetryAfter }
+
   static let stopOnNames = ["statuses"]
-  static let retryAfterNames = ["mode", "max", "beyond", "spread", "statuses"]
+  enum RetryAfter: String, CaseIterable { case mode, max, beyond, spread, statuses }
+
   static let attempts = 1...1000
   /// The shares by which the target's wait may be lengthened.
   static let spreads = 0...1
@@ -31,6 +34,7 @@ struct PolicyDraft {
   /// gone, because it had only one value.
   static let earlierNames: [String: String?] = ["minimumAttemptTime": "minAttemptTime", "onExhausted": nil]
 
+  private static let names = Member.allCases.map(\.rawValue)
   private static let members = Members(names, withNull: ["maxAttempts"])
   private static let storedMembers = Members(names + earlierNames.keys, withNull: ["maxAttempts"])
 
@@ -49,61 +53,64 @@ struct PolicyDraft {
     try reader.json.beginObject()
     var members = reader.limits.isAccepted ? Self.storedMembers : Self.members
     while let key = try reader.nextMember(&members, of: "policy", at: "/policy") {
-      guard let current = Self.earlierNames[key] else {
-        try readMember(key, &reader)
-        continue
+      let earlier = Self.earlierNames[key]
+      if earlier != nil { isOutdated = true }
+      if let member = Member(rawValue: (earlier ?? key) ?? "") {
+        try readMember(member, &reader)
+      } else {
+        _ = try reader.json.skipValue()
       }
-      isOutdated = true
-      if let current { try readMember(current, &reader) } else { _ = try reader.json.skipValue() }
     }
   }
 
-  private mutating func readMember(_ key: String, _ reader: inout DescriptorReader) throws(JSONError) {
-    switch key {
-    case "maxAttempts":
+  private mutating func readMember(_ member: Member, _ reader: inout DescriptorReader) throws(JSONError) {
+    switch member {
+    case .maxAttempts:
       if try reader.json.peek() == .null {
         _ = try reader.json.skipValue()
         policy.maxAttempts = RetryPolicy.unlimited
       } else if let value = try reader.integer("/policy/maxAttempts", in: Self.attempts) {
         policy.maxAttempts = value
       }
-    case "deadline":
+    case .deadline:
       if let value = try reader.duration("/policy/deadline", in: .milliseconds(1)...BackoffParts.longest) {
         policy.deadline = value
       }
-    case "attemptTimeout":
+    case .attemptTimeout:
       if let value = try reader.duration("/policy/attemptTimeout", in: .milliseconds(1)...Duration.seconds(3600)) {
         policy.attemptTimeout = value
       }
-    case "lastAttempt":
+    case .lastAttempt:
       if let value = try Self.value(in: PolicyVocabulary.lastAttempts, "/policy/lastAttempt", &reader) {
         policy.deadlineRule.lastAttempt = value
       }
-    case "minAttemptTime":
+    case .minAttemptTime:
       if let value = try reader.duration("/policy/minAttemptTime", in: .zero...Duration.seconds(3600)) {
         policy.deadlineRule.minimumAttemptTime = value
       }
-    case "backoff":
+    case .backoff:
       var draft = BackoffDraft()
       if let backoff = try draft.read(from: &reader) { policy.backoff = backoff }
-    case "retryOn": try readRetryOn(&reader)
-    case "stopOn": try readStopOn(&reader)
-    case "retryAfter": try readRetryAfter(&reader)
-    case "onTrip":
+    case .retryOn: try readRetryOn(&reader)
+    case .stopOn: try readStopOn(&reader)
+    case .retryAfter: try readRetryAfter(&reader)
+    case .onTrip:
       if let value = try Self.value(in: PolicyVocabulary.trips, "/policy/onTrip", &reader) { policy.onTrip = value }
-    default: preconditionFailure("\(key) is declared as a member of a policy and is not read")
     }
   }
 
   private mutating func readRetryOn(_ reader: inout DescriptorReader) throws(JSONError) {
     guard try reader.expect(.object, "/policy/retryOn", "must be an object") else { return }
     try reader.json.beginObject()
-    var members = Members(Self.retryOnNames)
-    while let key = try reader.nextMember(&members, of: "policy/retryOn", at: "/policy/retryOn") {
-      switch key {
-      case "network": network = try Self.network(&reader)
-      case "statuses": statuses = try Self.statuses("/policy/retryOn/statuses", &reader)
-      default: statusesWithRetryAfter = try Self.statuses("/policy/retryOn/statusesWithRetryAfter", &reader)
+    var members = Members(of: RetryOn.self)
+    while let member = try reader.nextMember(
+      &members, as: RetryOn.self, of: "policy/retryOn", at: "/policy/retryOn")
+    {
+      switch member {
+      case .network: network = try Self.network(&reader)
+      case .statuses: statuses = try Self.statuses("/policy/retryOn/statuses", &reader)
+      case .statusesWithRetryAfter:
+        statusesWithRetryAfter = try Self.statuses("/policy/retryOn/statusesWithRetryAfter", &reader)
       }
     }
   }
@@ -120,24 +127,26 @@ struct PolicyDraft {
   private mutating func readRetryAfter(_ reader: inout DescriptorReader) throws(JSONError) {
     guard try reader.expect(.object, "/policy/retryAfter", "must be an object") else { return }
     try reader.json.beginObject()
-    var members = Members(Self.retryAfterNames)
-    while let key = try reader.nextMember(&members, of: "policy/retryAfter", at: "/policy/retryAfter") {
-      switch key {
-      case "mode":
+    var members = Members(of: RetryAfter.self)
+    while let member = try reader.nextMember(
+      &members, as: RetryAfter.self, of: "policy/retryAfter", at: "/policy/retryAfter")
+    {
+      switch member {
+      case .mode:
         if let value = try Self.value(in: PolicyVocabulary.respects, "/policy/retryAfter/mode", &reader) {
           policy.retryAfter.isRespected = value
         }
-      case "max":
+      case .max:
         if let value = try reader.duration("/policy/retryAfter/max", in: .zero...BackoffParts.longest) {
           policy.retryAfter.maximum = value
         }
-      case "beyond":
+      case .beyond:
         if let value = try Self.value(in: PolicyVocabulary.beyond, "/policy/retryAfter/beyond", &reader) {
           policy.retryAfter.beyond = value
         }
-      case "statuses":
+      case .statuses:
         if let value = try Self.statuses("/policy/retryAfter/statuses", &reader) { policy.retryAfter.statuses = value }
-      default:
+      case .spread:
         if let value = try reader.number("/policy/retryAfter/spread", in: Self.spreads) {
           policy.retryAfter.spread = value
         }

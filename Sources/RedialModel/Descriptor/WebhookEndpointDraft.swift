@@ -12,7 +12,8 @@ public struct WebhookEndpointDraft: Sendable, Hashable {
   /// Whether it gets webhooks.
   public var isEnabled = true
 
-  static let names = ["url", "description", "events", "targets", "enabled"]
+  enum Member: String, CaseIterable { case url, description, events, targets, enabled }
+
   /// The longest description, in characters.
   static let longestDescription = 1024
   /// The maximum number of events, repetitions included.
@@ -38,26 +39,26 @@ public struct WebhookEndpointDraft: Sendable, Hashable {
     guard try reader.expect(.object, "", "must be a JSON object such as {\"url\": \"https://example.com/hooks\"}")
     else { return }
     try reader.json.beginObject()
-    var members = Members(Self.names)
+    var members = Members(of: Member.self)
     var (hasURL, hasEvents) = (false, true)
-    while let key = try reader.nextMember(&members, of: "a webhook endpoint", at: "") {
-      switch key {
-      case "url":
+    while let member = try reader.nextMember(&members, as: Member.self, of: "a webhook endpoint", at: "") {
+      switch member {
+      case .url:
         hasURL = true
         if let text = try reader.callableURL("/url") { url = text }
-      case "description":
+      case .description:
         description = try reader.string("/description") ?? ""
         if description.unicodeScalars.count > Self.longestDescription {
           reader.fault("/description", "is longer than \(Self.longestDescription) characters")
         }
-      case "events":
+      case .events:
         let names = try reader.names("/events", most: Self.mostEvents) {
           Self.event($0) == nil ? Self.known : nil
         }
         (events, hasEvents) = (names.compactMap(Self.event), !names.isEmpty)
-      case "targets":
+      case .targets:
         targets = try reader.targetNames("/targets")
-      default: isEnabled = try reader.bool("/enabled") ?? true
+      case .enabled: isEnabled = try reader.bool("/enabled") ?? true
       }
     }
     if !hasURL { reader.fault("/url", "is required") }

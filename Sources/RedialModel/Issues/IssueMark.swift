@@ -85,7 +85,7 @@ public struct IssueMarkRequest: Sendable, Hashable {
   public var until: Timestamp?
   public var attribution = Attribution()
 
-  static let names = ["state", "until", "by", "reason"]
+  enum Member: String, CaseIterable { case state, until, by, reason }
 
   /// Reads `{"state": "acknowledged", "until": "8h", "by": "ada", "reason": "…"}`; only the state is required.
   ///
@@ -101,15 +101,16 @@ public struct IssueMarkRequest: Sendable, Hashable {
         return
       }
       try reader.json.beginObject()
-      var members = Members(names)
-      while let key = try reader.nextMember(&members, of: "an issue", at: "") {
-        switch key {
-        case "state":
+      var members = Members(of: Member.self)
+      while let member = try reader.nextMember(&members, as: Member.self, of: "an issue", at: "") {
+        switch member {
+        case .state:
           guard let word = try reader.string("/state") else { continue }
           state = CallIssue.State(rawValue: word)
           if state == nil { reader.fault("/state", "must be one of open, acknowledged, resolved") }
-        case "until": request.until = try reader.timeOrDuration("/until", from: now)
-        default: try request.attribution.read(key, "/\(key)", from: &reader)
+        case .until: request.until = try reader.timeOrDuration("/until", from: now)
+        case .by: try request.attribution.read(.by, from: &reader)
+        case .reason: try request.attribution.read(.reason, from: &reader)
         }
       }
     }

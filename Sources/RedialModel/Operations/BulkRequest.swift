@@ -12,7 +12,7 @@ public struct BulkRequest: Sendable, Hashable {
   /// Whether it is only counted.
   public var isDryRun: Bool
 
-  static let names = ["action", "filter", "ratePerSecond", "by", "reason", "dryRun", "all"]
+  enum Member: String, CaseIterable { case action, filter, ratePerSecond, by, reason, dryRun, all }
 
   /// Reads a request from JSON.
   ///
@@ -34,18 +34,19 @@ public struct BulkRequest: Sendable, Hashable {
           .object, "", "must be a JSON object such as {\"action\": \"retry\", \"filter\": {\"target\": \"billing\"}}")
       else { return }
       try reader.json.beginObject()
-      var members = Members(names)
-      while let key = try reader.nextMember(&members, of: "an operation", at: "") {
-        switch key {
-        case "action":
+      var members = Members(of: Member.self)
+      while let member = try reader.nextMember(&members, as: Member.self, of: "an operation", at: "") {
+        switch member {
+        case .action:
           guard let word = try reader.string("/action") else { continue }
           action = BulkOperation.Action.allCases.first { $0.name == word }
           if action == nil { reader.fault("/action", "must be one of retry, cancel, release, purge, replay") }
-        case "filter": try filter.read("/filter", from: &reader, at: now)
-        case "ratePerSecond": rate = try reader.integer("/ratePerSecond", in: BulkOperation.rates) ?? rate
-        case "dryRun": isDryRun = try reader.bool("/dryRun") ?? false
-        case "all": meansAll = try reader.bool("/all") ?? false
-        default: try attribution.read(key, "/\(key)", from: &reader)
+        case .filter: try filter.read("/filter", from: &reader, at: now)
+        case .ratePerSecond: rate = try reader.integer("/ratePerSecond", in: BulkOperation.rates) ?? rate
+        case .dryRun: isDryRun = try reader.bool("/dryRun") ?? false
+        case .all: meansAll = try reader.bool("/all") ?? false
+        case .by: try attribution.read(.by, from: &reader)
+        case .reason: try attribution.read(.reason, from: &reader)
         }
       }
     }

@@ -13,6 +13,8 @@ public struct PlanRequest: Sendable, Hashable {
   /// The maximum number of listed attempts, 1...1000.
   public var limit: Int
 
+  private enum Member: String, CaseIterable { case policy, idempotent, attemptDuration, limit }
+
   /// Reads a request from JSON.
   ///
   /// - Parameter policies: The policies that it may name.
@@ -30,15 +32,15 @@ public struct PlanRequest: Sendable, Hashable {
         return
       }
       try reader.json.beginObject()
-      var members = Members(["policy", "idempotent", "attemptDuration", "limit"])
-      while let key = try reader.nextMember(&members, of: "a preview", at: "") {
-        switch key {
-        case "policy": try reader.readPolicy()
-        case "idempotent": mayRepeat = try reader.bool("/idempotent") ?? mayRepeat
-        case "attemptDuration":
+      var members = Members(of: Member.self)
+      while let member = try reader.nextMember(&members, as: Member.self, of: "a preview", at: "") {
+        switch member {
+        case .policy: try reader.readPolicy()
+        case .idempotent: mayRepeat = try reader.bool("/idempotent") ?? mayRepeat
+        case .attemptDuration:
           attemptDuration =
             try reader.duration("/attemptDuration", in: .zero...Duration.seconds(3600)) ?? attemptDuration
-        default: limit = try reader.integer("/limit", in: 1...1000) ?? limit
+        case .limit: limit = try reader.integer("/limit", in: 1...1000) ?? limit
         }
       }
     }

@@ -25,7 +25,8 @@ public struct TargetTLS: Sendable, Hashable {
   /// The origins to which all of it applies, each in the form of ``TargetURL/origin``; if empty, see ``origins(of:)``.
   public var origins: [String]
 
-  static let names = ["certificate", "key", "caFile", "pins", "minVersion", "origins"]
+  enum Member: String, CaseIterable { case certificate, key, caFile, pins, minVersion, origins }
+
   /// The longest path of a file, in bytes.
   static let longestPath = 4096
   /// The maximum number of pins of a target.
@@ -67,15 +68,15 @@ public struct TargetTLS: Sendable, Hashable {
     self = earlier
     guard try reader.expect(.object, "/tls", "must be an object") else { return nil }
     try reader.json.beginObject()
-    var members = Members(Self.names)
-    while let name = try reader.nextMember(&members, of: "tls", at: "/tls") {
-      switch name {
-      case "certificate": certificate = try Self.path("/tls/certificate", &reader)
-      case "key": key = try Self.path("/tls/key", &reader)
-      case "caFile": caFile = try Self.path("/tls/caFile", &reader)
-      case "pins": try readPins(&reader)
-      case "origins": origins = try reader.origins("/tls/origins")
-      default:
+    var members = Members(of: Member.self)
+    while let member = try reader.nextMember(&members, as: Member.self, of: "tls", at: "/tls") {
+      switch member {
+      case .certificate: certificate = try Self.path("/tls/certificate", &reader)
+      case .key: key = try Self.path("/tls/key", &reader)
+      case .caFile: caFile = try Self.path("/tls/caFile", &reader)
+      case .pins: try readPins(&reader)
+      case .origins: origins = try reader.origins("/tls/origins")
+      case .minVersion:
         let text = try reader.string("/tls/minVersion")
         minVersion = text.flatMap { TLSVersion(rawValue: $0) }
         if text != nil, minVersion == nil { reader.fault("/tls/minVersion", "must be \"1.2\" or \"1.3\"") }

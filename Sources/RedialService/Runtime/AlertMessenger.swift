@@ -18,6 +18,9 @@ struct AlertMessenger: Sendable {
 
   /// Why an alert's messages cannot be sent; nil if they can.
   func problem(of alert: Alert) -> String? {
+    guard !alert.conditions.isEmpty else {
+      return "It watches for nothing: none of the conditions that it names exists any more. Name others."
+    }
     guard alert.channel == .endpoint else { return nil }
     guard let endpoint = endpoints[alert.address, in: alert.namespace] else {
       return "There is no webhook endpoint \(alert.address)."

@@ -4,19 +4,18 @@ internal import RedialJSON
 
 /// Where to send the webhook about a call's end.
 struct CallbackMember: MemberForm {
-  static let names = ["url", "events"]
+  enum Member: String, CaseIterable { case url, events }
 
   func read(_ name: StaticString, into value: inout Callback?, from reader: inout DescriptorReader) throws(JSONError) {
     guard try reader.expect(.object, "/\(name)", "must be an object with a url") else { return }
     var address: String?
     var events = EventType.ofCallbacks
     try reader.json.beginObject()
-    var members = Members(Self.names)
-    while let key = try reader.nextMember(&members, of: "a callback", at: "/\(name)") {
-      if key == "url" {
-        address = try reader.string("/\(name)/url")
-      } else {
-        events = try Self.readEvents("/\(name)/events", from: &reader)
+    var members = Members(of: Member.self)
+    while let member = try reader.nextMember(&members, as: Member.self, of: "a callback", at: "/\(name)") {
+      switch member {
+      case .url: address = try reader.string("/\(name)/url")
+      case .events: events = try Self.readEvents("/\(name)/events", from: &reader)
       }
     }
     guard let address else { return reader.fault("/\(name)/url", "is required") }
@@ -60,20 +59,21 @@ struct CallbackMember: MemberForm {
 
 /// How much of responses is kept.
 struct CaptureMember: MemberForm {
-  static let names = ["maxBytes", "redactHeaders"]
+  enum Member: String, CaseIterable { case maxBytes, redactHeaders }
+
   /// The longest name of a header field, in bytes.
   static let longestName = 255
 
   func read(_ name: StaticString, into value: inout Capture, from reader: inout DescriptorReader) throws(JSONError) {
     guard try reader.expect(.object, "/\(name)", "must be an object") else { return }
     try reader.json.beginObject()
-    var members = Members(Self.names)
-    while let key = try reader.nextMember(&members, of: "capture", at: "/\(name)") {
-      if key == "maxBytes" {
+    var members = Members(of: Member.self)
+    while let member = try reader.nextMember(&members, as: Member.self, of: "capture", at: "/\(name)") {
+      switch member {
+      case .maxBytes:
         value.maxBytes =
           try reader.integer("/\(name)/maxBytes", in: 0...reader.limits.captureBytes) ?? value.maxBytes
-      } else {
-        try Self.readNames("/\(name)/redactHeaders", into: &value.redactedHeaders, from: &reader)
+      case .redactHeaders: try Self.readNames("/\(name)/redactHeaders", into: &value.redactedHeaders, from: &reader)
       }
     }
   }
