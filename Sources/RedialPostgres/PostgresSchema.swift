@@ -5,7 +5,7 @@ internal import RedialModel
 /// The tables of a store on PostgreSQL: `docs/schema-postgres.sql`, in a schema of their own.
 enum PostgresSchema {
   /// The version that this program reads and writes.
-  static let version: Int64 = 7
+  static let version: Int64 = 8
 
   /// `docs/schema-postgres.sql`, which is part of the program.
   static let current: String = {

@@ -92,6 +92,8 @@ enum Schema {
     """,
     // Several instances never shared a file in a service.
     "DROP TABLE unfinished_counts;",
+    // Issues and notices took their place. What is still wrong is reported again.
+    "DELETE FROM documents WHERE kind IN ('incident', 'incidentMark');",
   ]
 
   /// The identification in a file's header.

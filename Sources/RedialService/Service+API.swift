@@ -39,7 +39,9 @@ extension Service {
       OperationRoutes(
         queries: queries, clock: clock, changes: runtime.changes, operations: operations,
         standings: calls.standings, keys: keys),
-      IssueRoutes(issues: runtime.issues, changes: runtime.changes, instances: runtime.instances),
+      IssueRoutes(
+        issues: runtime.issues, changes: runtime.changes, messenger: runtime.messenger,
+        instances: runtime.instances),
       AlertRoutes(
         queries: queries, clock: clock, changes: runtime.changes, messenger: runtime.messenger,
         watch: runtime.alerts, instances: runtime.instances, limits: limits, maxAlerts: settings.maxAlerts),

@@ -159,22 +159,22 @@ class Drill(Scene):
         check("overview, ended", ended, lambda api: api["judged"])
         check("status, waits", status["waiting"]["total"], lambda api: api["total"], flying)
         check("status, late", status["waiting"]["late"], lambda _: figure(shown["late"]) or 0, flying)
-        for one in status["incidents"]:
+        for one in status["targets"]:
             check(f"status, {one['target']} waits", one["waiting"], lambda api, key=one["target"]: api["waits"].get(key, 0), flying)
         bad = {key for key, target in after["targets"].items() if target["state"] != "up" or target["paused"] or target["tripped"]}
         for name, keys in (("overview", {one["target"] for one in shown["incidents"] if one["isState"]}),
-                           ("status", {one["target"] for one in status["incidents"]})):
+                           ("status", {one["target"] for one in status["targets"]})):
             if not keys >= bad:
                 found.append(f"{name}, targets that are not up: {sorted(keys)}, and the API has {sorted(bad)}")
         for what, refuses in (("overview", "accepts no calls" in shown["text"]), ("status", not status["ready"])):
             if refuses == after["ready"]:
                 found.append(f"{what}: accepts no calls: {refuses}, and the API: {not after['ready']}")
-        failed = [one for one in after["issues"].values() if one["type"] == "failed" and one["state"] == "open"]
+        failed = [one for one in after["issues"].values() if one["kind"] == "failed" and one["state"] == "open"]
         said = [figure(one["text"]) for one in shown["incidents"] if one["target"] is None and " failed, the latest" in one["text"]]
         if said != ([sum(one["calls"] for one in failed)] if failed else []):
             found.append(f"overview, failed: {said}, and the API has {failed}")
         check("status, failed", status["failed"]["calls"], lambda api: sum(
-            one["calls"] for one in api["issues"].values() if one["type"] == "failed" and one["state"] == "open"))
+            one["calls"] for one in api["issues"].values() if one["kind"] == "failed" and one["state"] == "open"))
         lines = {line.split()[0]: int(line.split()[2]) for line in listed.splitlines() if line.startswith("issue_")}
         for what, issues in (("redial issues", lines), ("the page of issues", {key: figure(calls) for key, calls in rows})):
             if issues.keys() != after["issues"].keys():
@@ -291,7 +291,7 @@ OVERVIEW = """async span => {
   const text = id => document.getElementById(id).innerText;
   return {
     text: text("view-overview"), ended: text("ended"), late: text("late"), backlog: text("backlog-sum"),
-    incidents: [...document.querySelectorAll("#incidents > .incident")].map(one => ({
+    incidents: [...document.querySelectorAll("#troubles > .trouble")].map(one => ({
       text: one.innerText, target: one.querySelector("h3 a")?.textContent ?? null,
       isState: one.querySelector("h3 a") !== null,
       waits: one.querySelector("div p b")?.textContent ?? null}))};

@@ -70,7 +70,7 @@ def fill(service):
                   **{"idempotency-key": "old-1"})
     assert service.ended(failed["id"])["state"] == "failed"
     wait_until(lambda: made("GET", "/v1/calls?kind=webhook", status=200)["data"], "its webhook is stored")
-    made("PUT", "/v1/alerts/a", {"conditions": ["targetDown"], "after": "5m", "to": {"endpoint": endpoint["id"]}}, status=201)
+    made("PUT", "/v1/alerts/a", {"kinds": ["down"], "after": "5m", "to": {"endpoint": endpoint["id"]}}, status=201)
     operation = made("POST", "/v1/operations", {"action": "cancel", "filter": {"target": "nothing"}, "by": "me", "reason": "r"}, status=202)
     wait_until(lambda: made("GET", f"/v1/operations/{operation['id']}", status=200)["finishedAt"], "the operation has ended")
     made("POST", "/v1/calls", {

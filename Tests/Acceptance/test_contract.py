@@ -79,15 +79,14 @@ def ask_of_credentials(ask):
 
 
 def ask_of_alerts(ask, service, url):
-    """Asks for alerts and incidents, of each answer that they can have."""
-    alerts, alert, test, incidents, one = (
-        "/v1/alerts", "/v1/alerts/{name}", "/v1/alerts/{name}/test", "/v1/incidents", "/v1/incidents/{id}")
+    """Asks for alerts, and an issue that one reports, of each answer that they can have."""
+    alerts, alert, test, one = "/v1/alerts", "/v1/alerts/{name}", "/v1/alerts/{name}/test", "/v1/issues/{id}"
     json, text = {"content-type": "application/json"}, {"content-type": "text/plain"}
 
     def example(path, method):
         return CONTRACT["paths"][path][method]["requestBody"]["content"]["application/json"]["example"]
     ask("put", alert, example(alert, "put"), name="a")
-    own = {"to": {"slack": url}, "conditions": ["targetHeld"], "targets": ["held"], "after": "0s"}
+    own = {"to": {"slack": url}, "kinds": ["held"], "targets": ["held"], "after": "0s"}
     ask("put", alert, own, name="a")
     endpoint = ask("post", "/v1/webhook-endpoints", {"url": url})["id"]
     ask("put", alert, own | {"to": {"endpoint": endpoint}}, name="b")
@@ -101,29 +100,22 @@ def ask_of_alerts(ask, service, url):
     ask("patch", alert, {"silenced": False}, name="a")
     ask("post", "/v1/targets/{key}/pause", key="held")
     ask("post", "/v1/calls", {"url": url, "target": "held"})
-    wait_until(lambda: service("GET", "/v1/incidents?alert=a").json["data"], "an incident begins")
-    ask("get", incidents)
-    found = ask("get", incidents, query="?state=open,acknowledged&alert=a&limit=1")["data"][0]["id"]
+    found = ask("get", "/v1/issues", query="?state=open&target=held")["data"][0]["id"]
     ask("get", one, id=found)
     ask("patch", one, example(one, "patch"), id=found)
-    for path, key in ((alert, {"name": "a"}), (one, {"id": found})):
-        ask("patch", path, {}, **key)
-        ask("patch", path, "{", json, **key)
-        ask("patch", path, "{}", text, **key)
-        ask("patch", path, " " * 200_000, json, **key)
+    for body, headers in (({}, None), ("{", json), ("{}", text), (" " * 200_000, json)):
+        ask("patch", alert, body, headers, name="a")
     for body, headers in (({}, None), ("{", json), ("{}", text), (" " * 200_000, json)):
         ask("put", alert, body, headers, name="d")
     ask("put", alert, own, name="%20")
-    for path in (alerts, incidents):
-        ask("get", path, query="?x=1")
-    for method, path in (("get", alert), ("get", one), ("post", test), ("delete", alert)):
-        ask(method, path, name="d", id="inc_0000000000000000")
-        ask(method, path, name="a", id=found, query="?x=1")
+    ask("get", alerts, query="?x=1")
+    for method, path in (("get", alert), ("post", test), ("delete", alert)):
+        ask(method, path, name="d")
+        ask(method, path, name="a", query="?x=1")
     ask("patch", alert, {"silenced": True}, name="d")
-    ask("patch", one, {"acknowledged": True}, id="inc_0000000000000000")
+    ask("patch", one, {"state": "resolved"}, id=found)
     ask("post", "/v1/targets/{key}/resume", key="held")
-    wait_until(lambda: service.advance(20) or ask("get", one, id=found)["state"] == "ended", "it is over")
-    ask("patch", one, {"acknowledged": True}, id=found)
+    wait_until(lambda: ask("get", one, id=found)["state"] == "resolved", "it is over")
     ask("delete", alert, name="a")
 
 

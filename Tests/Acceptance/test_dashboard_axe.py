@@ -38,7 +38,7 @@ def views(redial, receiver):
     service("PUT", "/v1/credentials/token", {"type": "oauth2", "tokenURL": hook.url, "clientID": "shop", "clientSecret": "x", "origins": [hook.url], "description": "Of the shop."})
     outage(service)
     return service, [
-        ("overview", "#incidents .incident"), ("issues", "#issue-table td a"), (f"issues/{service.get(lost)['issue']}", "#issue-table .opened pre"), ("targets", "#target-table td a"), ("calls", "#call-table [data-key]"), ("calls?target=payments&state=scheduled", "#call-table [data-key]"), (f"call/{tried}", "#call-line rect"),
+        ("overview", "#troubles .trouble"), ("issues", "#issue-table td a"), (f"issues/{service.get(lost)['issue']}", "#issue-table .opened pre"), ("targets", "#target-table td a"), ("calls", "#call-table [data-key]"), ("calls?target=payments&state=scheduled", "#call-table [data-key]"), (f"call/{tried}", "#call-line rect"),
         ("target/payments", "#waits-line path"), ("target/mail", "#target-settings dd"), ("operations", "#operation-table progress"), ("policy", "#policy-chart[src]"),
         ("webhooks", "#webhook-table td a"), ("credentials/token", "#credential-facts td"), ("credentials?new", "#credential-token"), ("credentials/token?replace", "#credential-clientSecret"), ("audit", "#audit-table td a"), ("sign", "#key")]
 

@@ -116,21 +116,21 @@ def test_an_issue_is_acknowledged_resolved_and_opened_again(page, failing):  # n
     views.get_by_role("link", name="Open").click()
     expect(page.locator("#issue-table tbody tr")).to_have_count(2)
     page.goto(service.url + "/#overview")
-    known = page.locator(".incident.soft")
+    known = page.locator(".trouble.soft")
     expect(known).to_contain_text("2 calls failed and are acknowledged")
-    expect(page.locator(".incident.bad", has_text="failed, the latest")).to_contain_text("5 to stock: 503 upstream connect error")
+    expect(page.locator(".trouble.bad", has_text="failed, the latest")).to_contain_text("5 to stock: 503 upstream connect error")
     known.get_by_role("link").click()
     expect(page.locator(".opened")).to_contain_text("422")
 
 
-def test_late_calls_lead_to_their_target(page, redial):  # noqa: F811
+def test_an_outage_leads_to_its_target(page, redial):  # noqa: F811
     service = redial(clock=True)
     page.goto(service.url + "/#issues")
-    expect(page.locator("#issue-table")).to_contain_text("No call has failed, and none is late.")
+    expect(page.locator("#issue-table")).to_contain_text("Nothing is wrong.")
     outage(service, calls=12)
     service.advance(70)
     row = page.locator("#issue-table tbody tr").first
-    expect(row).to_contain_text("late, waits for ", timeout=60 * SECONDS)
+    expect(row).to_contain_text("down, waits for ", timeout=60 * SECONDS)
     expect(row).to_contain_text("connection refused")
     row.locator("a").first.focus()
     page.keyboard.press("Enter")

@@ -27,11 +27,11 @@ def test_an_outage_is_said_first_in_the_words_of_the_command(page, redial, flaky
     service.ended(service.submit(url=target.url + "/x?fail=1&status=404"))
     outage(service)
     page.goto(service.url + "/")
-    incident = page.locator(".incident").first
-    expect(incident).to_contain_text(re.compile(r"payments is down for .*: connection refused"))
+    trouble = page.locator(".trouble").first
+    expect(trouble).to_contain_text(re.compile(r"payments is down for .*: connection refused"))
     # A probe runs for a moment, and does not wait.
-    expect(incident).to_contain_text(re.compile(r"30 calls wait, the oldest for \S+s\."))
-    expect(incident).to_contain_text("Redial keeps the calls and sends single probes")
+    expect(trouble).to_contain_text(re.compile(r"30 calls wait, the oldest for \S+s\."))
+    expect(trouble).to_contain_text("Redial keeps the calls and sends single probes")
     expect(page.locator("#calm")).to_be_hidden()
     # Late calls are beside the share, and in no share.
     expect(page.locator("#ended")).to_have_text("80 % of 5 calls succeeded in the last 15 minutes")
@@ -43,7 +43,7 @@ def test_an_outage_is_said_first_in_the_words_of_the_command(page, redial, flaky
     assert "80.0 % of 5 calls succeeded" in told and late in told, told
     assert page.locator("#ended-more").inner_text().split(". ")[0] in told, told
     # What waits is one step away.
-    incident.get_by_role("link", name="Show the calls").click()
+    trouble.get_by_role("link", name="Show the calls").click()
     expect(page.locator("#call-table tbody tr")).to_have_count(30)
     expect(page.locator("#chips li")).to_contain_text(["payments", "scheduled"])
 
@@ -53,16 +53,16 @@ def test_waiting_calls_are_released_after_a_question_by_keyboard(page, redial): 
     outage(service, calls=12)
     page.goto(service.url + "/")
     # While one of them runs as a probe, it does not wait.
-    release = page.locator(".incident").get_by_role("button", name=re.compile("Release 1[12]…"))
+    release = page.locator(".trouble").get_by_role("button", name=re.compile("Release 1[12]…"))
     release.focus()
-    shown, words = release.element_handle(), page.locator(".incident p").first
+    shown, words = release.element_handle(), page.locator(".trouble p").first
     before = words.inner_text()
     wait_until(lambda: page.wait_for_timeout(10) or words.inner_text() != before, "it is drawn anew")
     # It is the same button: a click that lasts over this is one, too.
     assert shown.evaluate("one => one.isConnected")
     expect(release).to_be_focused()
     page.keyboard.press("Enter")
-    expect(page.locator(".incident")).to_contain_text(re.compile(r"Send all 1[12] now\? Only if the target works again\."))
+    expect(page.locator(".trouble")).to_contain_text(re.compile(r"Send all 1[12] now\? Only if the target works again\."))
     yes = page.get_by_role("button", name="Release", exact=True)
     expect(yes).to_be_focused()
     page.get_by_role("button", name="Not now").click()
@@ -79,20 +79,20 @@ def test_failed_calls_are_counted_before_they_are_run_again(page, redial, receiv
     for number in range(3):
         service.ended(service.submit(url=f"{target.url}/{number}", target="mail"))
     page.goto(service.url + "/")
-    incident = page.locator(".incident", has_text="failed, the latest")
-    expect(incident).to_contain_text("3 calls failed, the latest ")
-    expect(incident).to_contain_text("3 to mail: 404.")
-    incident.get_by_role("link", name="Show the issue").click()
+    trouble = page.locator(".trouble", has_text="failed, the latest")
+    expect(trouble).to_contain_text("3 calls failed, the latest ")
+    expect(trouble).to_contain_text("3 to mail: 404.")
+    trouble.get_by_role("link", name="Show the issue").click()
     expect(page.locator("#issue-table .opened")).to_contain_text("the newest of 3")
     page.go_back()
     works.append(True)
-    incident.get_by_role("button", name="Run again…").click()
-    expect(incident).to_contain_text("3 calls would be run again.")
+    trouble.get_by_role("button", name="Run again…").click()
+    expect(trouble).to_contain_text("3 calls would be run again.")
     assert service("GET", "/v1/operations").json["data"] == []
-    incident.get_by_role("button", name="Run 3 again").click()
+    trouble.get_by_role("button", name="Run 3 again").click()
     expect(page.locator("#operation-table")).to_contain_text("completed")
     page.goto(service.url + "/#overview")
-    expect(incident).to_have_count(0)
+    expect(trouble).to_have_count(0)
 
 
 def test_a_held_target_is_let_go_where_it_is_said(page, redial, receiver):  # noqa: F811
@@ -101,13 +101,13 @@ def test_a_held_target_is_let_go_where_it_is_said(page, redial, receiver):  # no
         service("POST", f"/v1/targets/{control}/{control}")
         identity = service.submit(url=target.url, target=control)
         page.goto(service.url + "/")
-        incident = page.locator(".incident")
-        expect(incident).to_contain_text(f"{control} {word}: no call to it starts")
-        expect(incident).to_contain_text("1 call waits")
-        incident.get_by_role("button", name=button).click()
+        trouble = page.locator(".trouble")
+        expect(trouble).to_contain_text(f"{control} {word}: no call to it starts")
+        expect(trouble).to_contain_text("1 call waits")
+        trouble.get_by_role("button", name=button).click()
         assert service.ended(identity)["state"] == "succeeded"
         expect(page.locator("#calm")).to_have_text("✓ No target is down, degraded or held.")
-        expect(incident).to_have_count(0)
+        expect(trouble).to_have_count(0)
 
 
 def test_commits_that_a_failover_has_lost_are_said_first(page, instances):  # noqa: F811
@@ -117,14 +117,14 @@ def test_commits_that_a_failover_has_lost_are_said_first(page, instances):  # no
     wait_until(lambda: "lostCommits" in service("GET", "/v1/instances").json, "the instance knows")
     # Also where they were all that there was.
     page.goto(service.url + "/")
-    incident = page.locator(".incident").first
-    expect(incident).to_contain_text(re.compile(r"The database has lost 231 commits \S.* ago"))
-    expect(incident).to_contain_text("1,436 were made, and it had 1,205 after a failover.")
-    expect(incident).to_contain_text("cancels, pauses and revocations of then may be missing")
+    trouble = page.locator(".trouble").first
+    expect(trouble).to_contain_text(re.compile(r"The database has lost 231 commits \S.* ago"))
+    expect(trouble).to_contain_text("1,436 were made, and it had 1,205 after a failover.")
+    expect(trouble).to_contain_text("cancels, pauses and revocations of then may be missing")
     expect(page.locator("#calm")).to_be_hidden()
 
 
-def test_calls_that_a_limit_holds_back_for_a_minute_are_an_incident(page, redial, receiver):  # noqa: F811
+def test_calls_that_a_limit_holds_back_for_a_minute_are_shown(page, redial, receiver):  # noqa: F811
     service, target, end = redial(), receiver(), threading.Event()
     target.answer = lambda request: end.wait(BOUND) and (200, {}, b"")
     service("PUT", "/v1/targets/billing", {"maxInFlight": 1})
@@ -142,12 +142,12 @@ def test_calls_that_a_limit_holds_back_for_a_minute_are_an_incident(page, redial
             one["oldestDueAt"] = (datetime.datetime.now(datetime.UTC) - datetime.timedelta(minutes=4)).strftime("%Y-%m-%dT%H:%M:%S.000Z")
         route.fulfill(response=answer, json=targets)
     page.route("**/v1/targets?*", later)
-    incident = page.locator(".incident")
-    expect(incident).to_contain_text("billing is up, but its calls are late: they wait for the limit of 1 attempt in flight")
-    expect(incident).to_contain_text(re.compile(r"3 calls wait, the oldest for 4m.*\. *More calls come than this lets through\."))
+    trouble = page.locator(".trouble")
+    expect(trouble).to_contain_text("billing is up, but its calls are late: they wait for the limit of 1 attempt in flight")
+    expect(trouble).to_contain_text(re.compile(r"3 calls wait, the oldest for 4m.*\. *More calls come than this lets through\."))
     expect(page.locator("#calm")).to_be_hidden()
     expect(page.locator("#late")).to_contain_text("3 calls are late")
-    incident.get_by_role("link", name="Change the limit").click()
+    trouble.get_by_role("link", name="Change the limit").click()
     expect(page.locator("#target-settings")).to_contain_text("Attempts in flight")
     end.set()
 
@@ -158,9 +158,9 @@ def test_a_degraded_target_says_how_it_fails_and_charts_are_of_the_last_minutes(
         service.submit(url=target.url, target="billing", policy={"backoff": {"initial": "1h", "max": "1h"}})
     wait_until(lambda: service.target("billing")["state"] == "degraded", "it is degraded")
     page.goto(service.url + "/")
-    incident = page.locator(".incident")
-    expect(incident).to_contain_text(re.compile(r"billing is degraded: 12 of 12 attempts failed in 5 minutes, the latest with status 503"))
-    expect(incident).to_contain_text("Redial tries what failed again, as the policy of each call says.")
+    trouble = page.locator(".trouble")
+    expect(trouble).to_contain_text(re.compile(r"billing is degraded: 12 of 12 attempts failed in 5 minutes, the latest with status 503"))
+    expect(trouble).to_contain_text("Redial tries what failed again, as the policy of each call says.")
     expect(page.get_by_role("button", name="15 min")).to_have_attribute("aria-pressed", "true")
     # Where few attempts succeed, the latency says nothing.
     expect(page.locator("#attention tbody tr").first).to_contain_text(re.compile(r"0 % of 12 attempts\s*–"))
@@ -179,7 +179,7 @@ def test_a_degraded_target_says_how_it_failed_when_no_call_waits_for_it(page, re
         service.ended(service.submit(url=f"{target.url}/{number}", target="billing", policy={"backoff": {"initial": "10ms"}}))
     headline = "billing is degraded: 12 of 24 attempts failed in 5 minutes, the latest with status 503"
     page.goto(service.url + "/")
-    expect(page.locator(".incident")).to_contain_text(headline)
+    expect(page.locator(".trouble")).to_contain_text(headline)
     assert headline in run("status", "--server", service.url).stdout
 
 
@@ -195,7 +195,7 @@ def test_where_a_store_is_shared_the_instances_that_are_left_are_shown(page, red
     expect(page.locator("#instances")).to_contain_text("http://10.0.0.7:8080")
 
 
-def test_incidents_fit_every_width_and_can_be_read(chromium, redial, receiver):  # noqa: F811
+def test_troubles_fit_every_width_and_can_be_read(chromium, redial, receiver):  # noqa: F811
     service = redial()
     outage(service, "https://payments.internal.a-rather-long-name.example.com:8443")
     service.ended(service.submit(url=receiver(lambda request: (404, {}, b"")).url))
@@ -205,7 +205,7 @@ def test_incidents_fit_every_width_and_can_be_read(chromium, redial, receiver): 
             context = chromium.new_context(color_scheme=scheme, viewport={"width": width, "height": 900})
             view = context.new_page()
             view.goto(service.url + "/")
-            expect(view.locator(".incident")).to_have_count(3)
+            expect(view.locator(".trouble")).to_have_count(3)
             overflow = view.evaluate("document.documentElement.scrollWidth - innerWidth")
             assert overflow <= 0, f"the overview is {overflow} pixels wider than {width}"
             # Nothing is cut off, nothing to hit is smaller than 24 pixels, and text has enough contrast (WCAG 2.2).

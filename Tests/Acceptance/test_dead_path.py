@@ -64,7 +64,7 @@ def test_a_dead_caller_holds_no_other(redial, origin, dead, mark):
     for _ in range(10):
         submit(service, origin, mark, "dead")
     said = f"{SHOWN[mark]} fails, the rest works: status 503"
-    listed = lambda: [one for one in service("GET", "/v1/issues").json["data"] if one["type"] == "failing"]
+    listed = lambda: [one for one in service("GET", "/v1/issues").json["data"] if one["kind"] == "failing"]
     [issue] = wait_until(lambda: (all := listed()) and all[0]["calls"] >= 5 and all, "there is an issue of it")
     assert (issue["error"], issue["state"], issue["reason"]) == (said, "open", "backoff")
     assert issue["calls"] <= 60 and issue["filter"]["target"] == origin.url, issue
@@ -75,7 +75,7 @@ def test_a_dead_caller_holds_no_other(redial, origin, dead, mark):
     for command in (["issues"], ["issues", "show", issue["id"]], ["status"]):
         assert said in run(*command, "--server", service.url).stdout, command
     overview = json.loads(run("status", "--server", service.url, "--json").stdout)
-    assert [one["failing"] for one in overview["incidents"] if one["target"] == origin.url] == [[said]]
+    assert [one["failing"] for one in overview["targets"] if one["target"] == origin.url] == [[said]]
     # It is over when it works again.
     dead["status"] = 200
     service.advance(3600)

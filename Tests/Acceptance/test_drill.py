@@ -64,7 +64,7 @@ def outage(here, begin, end, cause, words):
     headline = rf"billing is down for .*: {words}\n"
     says = [r"\d+ calls wait, the oldest for \S+\.",
             r"Redial keeps the calls and sends single probes"]
-    late = [rf"open +\d+ +billing +late, wait for breaker +{cause}"]
+    down = [rf"open +\d+ +billing +down, wait for breaker +{cause}"]
     with here.incident(target=TARGET):
         here.begin()
         begin()
@@ -73,7 +73,7 @@ def outage(here, begin, end, cause, words):
             seen = here.see(
                 minute, overview=[headline, *says, r"Release \d+…", r"\d+\s+for a target that is down or held open \(breaker\)"],
                 status=[headline, *says, r"redial targets billing release "], target=[f"is down for .*: {words}", *says],
-                issues=late, call=[call, "Waits for a target that is down", r"Its deadline is in"],
+                issues=down, call=[call, "Waits for a target that is down", r"Its deadline is in"],
                 also=[f"target/{TARGET}"] if minute == 5 else [])
             assert seen["targets"][TARGET]["outage"]["cause"] == cause
             # For a moment it may be the probe.
@@ -83,7 +83,7 @@ def outage(here, begin, end, cause, words):
     here.is_delivered()
     good = r"100 % of \d+ calls succeeded"
     seen = here.see("after", overview=[CALM, good, "no call waits"], status=[CALM, good],
-                    issues=["No call has failed, and none is late"], target=["is up"])
+                    issues=["Nothing is wrong"], target=["is up"])
     assert here.service.get(call)["state"] == "succeeded" and seen["quarter"]["calls"]["failed"] == 0
     here.is_over(minutes=LATER)
     here.is_noticed(cause)
@@ -119,7 +119,7 @@ def test_a_flaky_target(drill, receiver):
         seen = here.see(
             minute, overview=[headline, says, r"100 % of [\d,]+ calls succeeded in the last 15 minutes", r"\d+ succeeded after retries"],
             status=[headline, says, r"100 % of [\d,]+ calls succeeded, \d+ of them after retries"],
-            target=[r"is degraded: \d+ of"], issues=["No call has failed, and none is late"])
+            target=[r"is degraded: \d+ of"], issues=["Nothing is wrong"])
         # All calls succeed, so there is nothing to be woken for.
         assert seen["quarter"]["calls"]["failed"] == 0 and here.alarms() == {}
     flaky.clear()
@@ -173,7 +173,7 @@ def test_a_backlog_that_grows(drill, flaky, receiver):
     here.fires()
     assert here.service("PATCH", f"/v1/targets/{TARGET}", {"maxInFlight": 128}).status == 200
     here.is_delivered()
-    here.see("after", overview=[CALM], status=[CALM], target=["is up"], issues=["No call has failed, and none is late"])
+    here.see("after", overview=[CALM], status=[CALM], target=["is up"], issues=["Nothing is wrong"])
     here.is_over(minutes=LATER)
 
 
@@ -227,7 +227,7 @@ def test_an_instance_that_dies(drill, made, receiver, database, tmp_path):
         for minute in (1, 5):
             # What it had goes on: nothing waits, and nothing has failed.
             here.see(minute, overview=[CALM, "Instances\n", r"\b64\b.*this one", r"100 % of [\d,]+ calls succeeded"],
-                     status=[CALM, "PostgreSQL, 1 instance,"], issues=["No call has failed, and none is late"])
+                     status=[CALM, "PostgreSQL, 1 instance,"], issues=["Nothing is wrong"])
     here.fires(instance=f"127.0.0.1:{dying.port}")
     dying.start()
     wait_until(lambda: shards() == [32, 32], "both have their shares again")
@@ -264,5 +264,5 @@ def test_wrong_credentials(drill, receiver):
     here.view.get_by_role("button", name="Run again…").click()
     here.view.get_by_role("button", name=re.compile(r"Run [\d,]+ again")).click()
     wait_until(lambda: here.service("GET", "/v1/issues").json["data"] == [], "all were run again")
-    here.see("after", overview=[CALM, "no call waits"], status=[CALM], issues=["No call has failed, and none is late"])
+    here.see("after", overview=[CALM, "no call waits"], status=[CALM], issues=["Nothing is wrong"])
     here.is_over(minutes=LATER)

@@ -62,6 +62,7 @@ REQUESTS = {
     # Before the call of the issue is retried.
     '{"state": "acknowledged"}': ("PATCH", "/v1/issues/{issue}", None),
     '{"slack": "https://hooks.slack.com/services/…"}': ("PUT", "/v1/alerts/a", lambda it: {"to": it}),
+    '{"silenced": true, "until": "8h"}': ("PATCH", "/v1/alerts/a", None),
     '{"to": {"slack": "https://…"}}': ("PUT", "/v1/alerts/b", None),
     '{"slack": "https://…"}': ("PUT", "/v1/alerts/c", lambda it: {"to": it}),
     '{"state": "failed"}': ("POST", "/v1/operations", lambda it: {"action": "retry", "filter": it, "dryRun": True}),
@@ -117,18 +118,6 @@ def test_the_example_of_a_key_is_accepted(redial):
     admin = service("POST", "/v1/keys", {"name": "first", "scopes": ["admin"]}).json["key"]
     answer = service("POST", "/v1/keys", json.loads(KEY), {"authorization": f"Bearer {admin}"})
     assert answer.status == 201, answer.body
-
-
-@pytest.mark.parametrize("path, code", [("/v1/alerts/a", 200), ("/v1/incidents/inc_1", 404)])
-def test_the_example_of_a_pause_is_accepted(furnished, path, code):
-    """It names the member of its path. The incident does not exist: 404 says that the body had the right form."""
-    service, _ = furnished
-    assert service("PUT", "/v1/alerts/a", {"to": {"slack": "https://hooks.slack.com/services/a"}}).status == 201
-    refused = service("PATCH", path, [])
-    assert refused.status == 422, refused.body
-    (example,) = objects(refused.json["errors"][0]["detail"])
-    answer = service("PATCH", path, json.loads(example))
-    assert answer.status == code, answer.body
 
 
 def test_the_examples_of_help_are_accepted(tmp_path):

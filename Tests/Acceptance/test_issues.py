@@ -1,10 +1,11 @@
-"""Groups of calls that failed alike or are late: listed, acknowledged, resolved, run again."""
+"""What is wrong: listed, acknowledged, resolved, and failed calls run again."""
 
 import json
+import threading
 
 import pytest
 
-from processes import Constants, run, wait_until
+from processes import HASTY, Constants, breaker, run, wait_until
 from test_operations import begin, over
 from test_replica_forwarding import owners
 from test_replicas import LASTING
@@ -47,7 +48,7 @@ def test_failures_are_few_errors_until_they_are_run_again(redial, receiver):
     declined = fail(service, f"{target.url}/card", 3, target="orders")
     fail(service, "http://127.0.0.1:1/", 2, target="nobody")
     found = issues(service)
-    assert [(one["target"], one["calls"], one["reason"], one["type"], one["state"]) for one in found] == [
+    assert [(one["target"], one["calls"], one["reason"], one["kind"], one["state"]) for one in found] == [
         ("orders", 7, "notRetryable", "failed", "open"), ("orders", 3, "notRetryable", "failed", "open"),
         ("nobody", 2, "attemptsExhausted", "failed", "open")]
     assert found[0]["error"] == "404 no order {n} for user {id}"
@@ -170,22 +171,21 @@ def test_wrong_requests_are_refused(redial):
     assert service("GET", "/v1/calls?issue=7").json["code"] == "invalidParameter"
 
 
-def test_late_calls_are_an_issue_of_their_own(redial, receiver):
+def test_a_target_that_is_held_is_an_issue(redial, receiver):
     target = receiver()
     service = redial(clock=True)
     assert service("POST", "/v1/targets/orders/pause").status == 200
+    assert issues(service) == []
     calls = [service.submit(url=target.url, target="orders") for _ in range(3)]
     later = service.submit(url=target.url, target="orders", delay="1h")
-    assert issues(service) == []
-    service.clock.advance(61)
     [issue] = issues(service)
-    assert (issue["type"], issue["reason"], issue["calls"], issue["target"]) == ("late", "paused", 3, "orders")
-    assert issue["filter"] == {"target": "orders", "waitingOn": "paused"}
+    assert (issue["kind"], issue["reason"], issue["error"], issue["target"]) == ("held", "paused", "paused", "orders")
+    assert issue["filter"] == {"state": "scheduled", "target": "orders"} and issue["calls"] == 3
     assert issue["firstAt"] == service.get(calls[0])["createdAt"]
     affected = service("GET", f"/v1/issues/{issue['id']}").json["affected"]
     assert (affected["counted"], affected["paths"], affected["labels"]) == (4, [{"path": "/", "calls": 4}], [])
-    listed = service("GET", "/v1/calls?target=orders&waitingOn=paused").json["data"]
-    # One whose time has not come waits for the pause, too, and is not late.
+    # One whose time has not come waits for the pause, too.
+    listed = service("GET", "/v1/calls?target=orders&state=scheduled").json["data"]
     assert [call["id"] for call in listed] == [later, *calls[::-1]]
     answer = service("PATCH", f"/v1/issues/{issue['id']}", {"state": "resolved"})
     assert (answer.status, answer.json["code"]) == (409, "issueNotResolved")
@@ -198,6 +198,36 @@ def test_late_calls_are_an_issue_of_their_own(redial, receiver):
     for call in calls:
         service.ended(call)
     assert [one["state"] for one in issues(service, "?target=orders")] == ["resolved"]
+
+
+def test_late_calls_are_an_issue_of_their_target(redial, receiver):
+    held = threading.Event()
+    target = receiver(lambda request: (held.wait(60) and 200, {}, b""))
+    service = redial(clock=True)
+    assert service("PUT", "/v1/targets/orders", {"maxInFlight": 1}).status == 200
+    calls = [service.submit(url=target.url, target="orders") for _ in range(4)]
+    target.next()
+    assert issues(service) == []
+    service.clock.advance(61)
+    [issue] = issues(service)
+    assert (issue["kind"], issue["reason"], issue["calls"], issue["target"]) == ("late", "concurrency", 3, "orders")
+    assert issue["filter"] == {"target": "orders", "waitingOn": "concurrency"}
+    assert issue["firstAt"] == service.get(calls[1])["createdAt"]
+    # Of a target that is held, or down, that is all that is said.
+    assert service("POST", "/v1/targets/orders/pause").status == 200
+    assert [one["kind"] for one in issues(service)] == ["held"]
+    assert service("POST", "/v1/targets/orders/resume").status == 200
+    assert [one["id"] for one in issues(service)] == [issue["id"]]
+    held.set()
+
+
+def test_a_target_that_is_down_is_an_issue_also_when_nothing_waits(redial):
+    service = redial(*breaker(**HASTY))
+    for _ in range(10):
+        service.submit(url=f"http://127.0.0.1:1/", target="orders", policy=ONCE)
+    [down] = wait_until(lambda: [one for one in issues(service, "?state=open") if one["kind"] == "down"], "it is down")
+    assert (down["target"], down["error"], down["reason"]) == ("orders", "connectionRefused", "breaker")
+    assert mark(service, down, state="acknowledged", by="ada")["mark"]["by"] == "ada"
 
 
 def test_each_namespace_has_its_own(redial, receiver):
@@ -230,7 +260,7 @@ def test_every_instance_shows_the_issues_of_all(instances, receiver):
         wait_until(lambda: len(issues(service)) == 4, "all issues are shown")
         found = issues(service)
         assert sorted(one["target"] for one in found[:2]) == sorted(names)
-        assert [(one["type"], one["calls"]) for one in found] == [("late", 1)] * 2 + [("failed", 1)] * 2
+        assert [(one["kind"], one["calls"]) for one in found] == [("held", 1)] * 2 + [("failed", 1)] * 2
     # Each instance changes the issues of each target.
     for service in services:
         for issue in issues(service):
@@ -245,7 +275,7 @@ def test_every_instance_shows_the_issues_of_all(instances, receiver):
 def test_the_command_lists_and_marks_issues(redial, receiver):
     target = receiver(lambda request: (404, {}, b"no order 17"))
     service = redial()
-    assert run("issues", "--server", service.url).stdout == "No call has failed, and none is late.\n"
+    assert run("issues", "--server", service.url).stdout == "Nothing is wrong.\n"
     fail(service, target.url, 2, target="orders")
     [issue] = issues(service)
     shown = run("issues", "--server", service.url).stdout
@@ -259,6 +289,6 @@ def test_the_command_lists_and_marks_issues(redial, receiver):
     answer = run("list", "--issue", issue["id"], "--server", service.url)
     assert answer.stdout.count("call_") == 2
     assert run("issues", "resolve", issue["id"], "--server", service.url).stdout.splitlines()[0].endswith("resolved")
-    assert run("issues", "--state", "open", "--server", service.url).stdout == "No call has failed, and none is late.\n"
+    assert run("issues", "--state", "open", "--server", service.url).stdout == "No issue is like that.\n"
     assert run("issues", "reopen", issue["id"], "--server", service.url).stdout.splitlines()[0].endswith("open")
     assert run("issues", "resolve", "issue_1", "--server", service.url).returncode == 2

@@ -25,7 +25,7 @@ SCOPES = {
                ("post", "/v1/calls/{id}/replay")},
     "operate": {
         ("put", "/v1/targets/{key}"), ("patch", "/v1/targets/{key}"), ("patch", "/v1/issues/{id}"),
-        ("patch", "/v1/alerts/{name}"), ("patch", "/v1/incidents/{id}"), ("delete", "/v1/calls/{id}/content"), ("put", "/v1/policies/{name}"),
+        ("patch", "/v1/alerts/{name}"), ("delete", "/v1/calls/{id}/content"), ("put", "/v1/policies/{name}"),
         ("delete", "/v1/policies/{name}")} | {("post", p) for _, p in OPERATIONS if re.match(
         r"/v1/calls/\{id\}/(?!replay)|/v1/targets/\{key\}/|/v1/operations", p)},
     "metrics": {("get", "/metrics")},

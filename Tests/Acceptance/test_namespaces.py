@@ -79,11 +79,11 @@ BY_ID = {  # Answered as if the resource did not exist.
     ("delete", "/v1/keys/{id}"), ("get", "/v1/targets/{key}"),
     ("get", "/v1/policies/{name}"), ("delete", "/v1/policies/{name}"), ("get", "/v1/credentials/{name}"),
     ("delete", "/v1/credentials/{name}"), ("get", "/v1/alerts/{name}"), ("patch", "/v1/alerts/{name}"),
-    ("delete", "/v1/alerts/{name}"), ("post", "/v1/alerts/{name}/test"), ("get", "/v1/incidents/{id}"), ("patch", "/v1/incidents/{id}"),
+    ("delete", "/v1/alerts/{name}"), ("post", "/v1/alerts/{name}/test"),
 }
 LISTS = {  # Each namespace has its own.
     ("get", "/v1/calls"), ("get", "/v1/targets"), ("get", "/v1/policies"), ("get", "/v1/credentials"), ("get", "/v1/operations"), ("get", "/v1/issues"),
-    ("get", "/v1/alerts"), ("get", "/v1/incidents"), ("get", "/v1/webhook-endpoints"), ("get", "/v1/keys"),
+    ("get", "/v1/alerts"), ("get", "/v1/webhook-endpoints"), ("get", "/v1/keys"),
     ("get", "/v1/audit"),
 }
 OWN = {  # New resources belong to the client's namespace: the tests below.
@@ -119,20 +119,17 @@ def fill(tenant, url, hook):
     issue = tenant.ended(tenant.submit(url=url + "/?sequence=404", policy=ONCE))["issue"]
     assert tenant("POST", f"/v1/targets/{escaped(url)}/pause").status == 200
     waiting = tenant.submit(url=url, policy="fast", labels={"team": "a"})
-    alert = {"to": {"slack": hook}, "conditions": ["targetHeld"], "after": "0s"}
+    alert = {"to": {"slack": hook}, "kinds": ["held"], "after": "0s"}
     assert tenant("PUT", "/v1/alerts/oncall", alert).status == 201
-    [incident] = wait_until(lambda: tenant("GET", "/v1/incidents").json["data"], "an incident begins")
     return {"/calls/": waiting, "/webhook-endpoints/": endpoint, "/operations/": operation, "/keys/": tenant.id,
-            "/targets/": escaped(url), "/policies/": "fast", "/credentials/": "shop", "/issues/": issue, "/alerts/": "oncall",
-            "/incidents/": incident["id"]}
+            "/targets/": escaped(url), "/policies/": "fast", "/credentials/": "shop", "/issues/": issue, "/alerts/": "oncall"}
 
 
 UNKNOWN = {"/calls/": "call_0000000000001", "/webhook-endpoints/": "whe_0000000000001",
            "/operations/": "op_0000000000001", "/keys/": "key_0000000000001", "/targets/": "nobody",
-           "/policies/": "nobody", "/credentials/": "nobody", "/issues/": "issue_00000000000101", "/alerts/": "nobody",
-           "/incidents/": "inc_0000000000000001"}
+           "/policies/": "nobody", "/credentials/": "nobody", "/issues/": "issue_00000000000101", "/alerts/": "nobody"}
 BODIES = {"/v1/webhook-endpoints/{id}": {"url": "http://127.0.0.1:9/"}, "/v1/issues/{id}": {"state": "acknowledged"},
-          "/v1/alerts/{name}": {"silenced": True}, "/v1/incidents/{id}": {"acknowledged": True}}
+          "/v1/alerts/{name}": {"silenced": True}}
 
 
 def path_of(template, things):

@@ -64,9 +64,9 @@ def test_an_outage_is_said_first_with_what_to_type(redial, flaky):
     answer = wait_until(lambda: '"waiting":30,' in (answer := status(service, "--json")).stdout and answer, "all wait")
     assert answer.returncode == 1
     overview = json.loads(answer.stdout)
-    incident = overview["incidents"][0]
-    assert (incident["target"], incident["state"], incident["cause"]) == ("payments", "down", "connectionRefused")
-    assert incident["waiting"] == 30 and incident["oldestDueAt"], incident
+    target = overview["targets"][0]
+    assert (target["target"], target["state"], target["cause"]) == ("payments", "down", "connectionRefused")
+    assert target["waiting"] == 30 and target["oldestDueAt"], target
     assert overview["last15m"]["timeToSuccess"]["p99"].endswith("s")
     assert overview["last15m"]["successRate"] == 0.8 and overview["waiting"]["late"] == 0, overview
     assert overview["failed"]["calls"] == 1 and len(overview["failed"]["issues"]) == 1, overview
@@ -83,17 +83,17 @@ def test_status_issues_and_the_overview_have_one_rule_for_late(redial):
     late = re.compile(r"^  (\d+) calls? (?:is|are) late: held up by a target above", re.M)
 
     def both():
-        """How many are late, by the command's overview, by its JSON and by the list of issues, at about one time."""
+        """How many are late, by the command's overview and by its JSON, at about one time; and what the issues say."""
         overview = json.loads(status(service, "--json").stdout)["waiting"]["late"]
         text = late.search(status(service).stdout)
         issues = json.loads(run("issues", "--server", service.url, "--json").stdout)
         issues = issues["data"] if isinstance(issues, dict) else issues
-        return overview, int(text[1]) if text else 0, sum(one["calls"] for one in issues if one["type"] == "late")
+        return overview, int(text[1]) if text else 0, [one["kind"] for one in issues]
     wait_until(lambda: "30 calls wait: held up by a target above" in status(service).stdout, "all wait")
-    assert both() == (0, 0, 0)
+    assert both() == (0, 0, ["down"])
     service.advance(600)
     # A call that is being tried waits for its own backoff.
-    wait_until(lambda: len(set(counts := both())) == 1 and counts[0] >= 25, "all say that they are late")
+    wait_until(lambda: (said := both())[0] == said[1] and said[0] >= 25 and said[2] == ["down"], "all say that they are late")
 
 
 def test_a_target_that_somebody_holds_is_shown_and_changes_no_exit_code(redial, receiver):
@@ -230,7 +230,7 @@ def test_watching_as_json_writes_a_line_each_time(redial, made):
     watch = Lines("status", "--watch", "--json", "--every", "500ms", "--server", service.url)
     made.append(watch)
     first, second = (json.loads(watch.lines.get(timeout=BOUND)) for _ in range(2))
-    assert first["incidents"] == second["incidents"] == [] and first["ready"] and first["at"] <= second["at"]
+    assert first["targets"] == second["targets"] == [] and first["ready"] and first["at"] <= second["at"]
 
 
 def test_watching_ends_with_its_reader(redial):

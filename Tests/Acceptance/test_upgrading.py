@@ -277,6 +277,6 @@ def test_tables_in_use_are_not_upgraded_and_the_first_new_instance_upgrades_them
     assert old.terminate() == 0
     cluster.query("SET search_path = redial; " + "; ".join(statements), "redial")
     new.start()
-    assert cluster.query("SELECT version FROM redial.schema_version", "redial") == [["7"]]
+    assert cluster.query("SELECT version FROM redial.schema_version", "redial") == [["8"]]
     assert new.get(waiting)["state"] == "scheduled"
     assert new.ended(new.submit(url=target.url))["state"] == "succeeded"

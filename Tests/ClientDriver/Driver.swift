@@ -193,7 +193,7 @@ final class Driver {
     case "getAlert": return try shown(await client.getAlert(name))
     case "putAlert":
       var draft = RedialAPI.AlertDraft(to: RedialAPI.AlertDraft.To(slack: given[1]["to"]?["slack"]?.text))
-      draft.conditions = given[1]["conditions"]?.words(RedialAPI.AlertCondition.self)
+      draft.kinds = given[1]["kinds"]?.words(RedialAPI.IssueKind.self)
       draft.after = given[1]["after"]?.duration
       return try shown(await client.putAlert(name, draft))
     case "silenceAlert":
@@ -204,14 +204,6 @@ final class Driver {
     case "deleteAlert":
       try await client.deleteAlert(name)
       return .null
-    case "listIncidents":
-      let states = options["state"]?.words(RedialAPI.IncidentState.self) ?? []
-      return try shown(await all(client.listIncidents(state: states)))
-    case "getIncident": return try shown(await client.getIncident(name))
-    case "acknowledgeIncident":
-      let acknowledgement = RedialAPI.Acknowledgement(
-        acknowledged: given[1]["acknowledged"]?.flag ?? true, until: given[1]["until"]?.moment)
-      return try shown(await client.acknowledgeIncident(name, acknowledgement))
     default: return nil
     }
   }

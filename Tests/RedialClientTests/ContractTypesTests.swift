@@ -45,8 +45,8 @@ struct ContractTypesTests {
 
   @Test("a word of a later version is kept")
   func words() throws {
-    let incident = try read(RedialAPI.IncidentState.self, #""postponed""#)
-    #expect(incident.rawValue == "postponed" && incident != .open)
+    let state = try read(RedialAPI.IssueState.self, #""postponed""#)
+    #expect(state.rawValue == "postponed" && state != .open)
     let code: RedialProblem.Code = "callEnded"
     #expect(code == .callEnded && RedialProblem.Code(rawValue: "tooLate") == "tooLate")
   }

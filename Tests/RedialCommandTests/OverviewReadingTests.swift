@@ -48,9 +48,9 @@ struct OverviewReadingTests {
       try Self.json(
         """
         {"isComplete": true, "data": [
-         {"id": "issue_1", "type": "failed", "target": "billing", "calls": 7, "reason": "notRetryable",
+         {"id": "issue_1", "kind": "failed", "target": "billing", "calls": 7, "reason": "notRetryable",
           "error": "401 no", "lastAt": "2026-12-01T09:00:00.000Z"},
-         {"id": "issue_2", "type": "late", "target": "mail", "calls": 90, "reason": "breaker", "error": ""}]}
+         {"id": "issue_2", "kind": "late", "target": "mail", "calls": 90, "reason": "breaker", "error": ""}]}
         """))
     #expect(failures.calls == 7 && failures.isComplete && failures.open.map(\.error) == ["401 no"])
   }
@@ -131,7 +131,7 @@ struct OverviewReadingTests {
     let time = Timestamp(microseconds: 1_800_000_000_000_000)
     var overview = Overview(at: time)
     let empty = try JSONValue(parsing: overview.json)
-    for name in ["ready", "reason", "incidents", "failed", "last15m", "waiting"] {
+    for name in ["ready", "reason", "targets", "failed", "last15m", "waiting"] {
       guard case .null = empty[name] else { Issue.record("\(name) is \(empty[name])"); continue }
     }
     var target = TargetStanding(key: "k")
@@ -141,7 +141,7 @@ struct OverviewReadingTests {
     overview.readiness = .notReady("why")
     let full = try JSONValue(parsing: overview.json)
     #expect(full["reason"].text == "why" && !full["ready"].isTrue)
-    #expect(full["incidents"].elements.first?["waiting"].integer == 4)
+    #expect(full["targets"].elements.first?["waiting"].integer == 4)
     #expect(full["waiting"]["total"].integer == 5 && full["waiting"]["late"].integer == 4)
     #expect(full["waiting"]["byReason"]["breaker"].integer == 4)
     guard case .null = full["last15m"]["successRate"] else { Issue.record("no call has ended"); return }

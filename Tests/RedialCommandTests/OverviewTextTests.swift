@@ -242,7 +242,7 @@ struct OverviewTextTests {
     #expect(Self.text(overview).contains("redial issues --state open "))
   }
 
-  @Test("of many incidents the worst are shown")
+  @Test("of many targets in trouble the worst are shown")
   func many() {
     var overview = Self.ready()
     overview.targets = (0..<30).map { number in

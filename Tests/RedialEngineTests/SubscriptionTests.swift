@@ -135,7 +135,7 @@ struct SubscriptionTests {
     func change() -> DocumentChange {
       let webhook = DocumentChange.Webhook(
         .alertOpened, body: Array("hello".utf8), to: receiver, labels: [], orderingKey: "inc_1")
-      return DocumentChange([.put(StoredDocument(.incident, id: "1", [1]))], webhook, ofShard: 0) { isMade in
+      return DocumentChange([.put(StoredDocument(.notice, id: "1", [1]))], webhook, ofShard: 0) { isMade in
         made.withLock { $0.append(isMade) }
       }
     }
@@ -158,7 +158,7 @@ struct SubscriptionTests {
     #expect(probe.webhooks.count == 1 && webhook.spec.orderingKey == "inc_1")
     #expect(webhook.body == Array("hello".utf8) && webhook.spec.target == "webhook:alert:a")
     let documents = probe.written.count {
-      if case .put(let document) = $0 { document.kind == .incident } else { false }
+      if case .put(let document) = $0 { document.kind == .notice } else { false }
     }
     #expect(documents == 1)
   }

@@ -3,7 +3,7 @@ import RedialCore
 import RedialModel
 import Testing
 
-/// When incidents of alerts begin and end, and who is notified.
+/// When alerts report issues, and that they are over.
 struct AlertTests {
   /// Judges with a store in memory, minute by minute.
   private struct Bench {
@@ -11,8 +11,8 @@ struct AlertTests {
     var (groups, room, examined) = (true, Int.max, ShardSet.all)
     var alert: Alert
     var now = Timestamp(microseconds: 1_700_000_000_000_000)
-    var incidents: [String: Incident] = [:]
-    var marks: [String: IncidentMark] = [:]
+    var notices: [String: AlertNotice] = [:]
+    var marks: [String: IssueMark] = [:]
     var mute: Set<String> = []
 
     init(_ json: String = #"{"to": {"slack": "https://hooks.example.com/x"}}"#) throws {
@@ -27,23 +27,24 @@ struct AlertTests {
 
     /// Judges each minute; what is sent, with the minute.
     mutating func minutes(
-      _ count: Int, _ findings: [AlertFinding], looked: [AlertCondition] = AlertCondition.allCases
+      _ count: Int, _ findings: [AlertFinding], looked: [IssueKind] = IssueKind.allCases
     ) -> [String] {
       var sent: [String] = []
       for minute in 1...count {
         now = now + .seconds(60)
         var all = Dictionary(uniqueKeysWithValues: looked.map { ($0, [AlertFinding]()) })
-        for finding in findings { all[finding.condition]?.append(finding) }
-        let open = incidents.values.filter { $0.endedAt == nil }
+        for finding in findings { all[finding.kind]?.append(finding) }
+        let open = notices.values.filter { $0.endedAt == nil }
         for step in judge.judge(
           [alert], all, in: examined, groups: groups, open: open, room: room - open.count, marks: marks, mute: mute,
           at: now)
         {
-          incidents[step.incident.id] = step.incident
+          notices[step.notice.id] = step.notice
           if let message = step.message {
-            // Without the hash of what it is about.
-            let subject = step.incident.subject.split(separator: "/").prefix(2).joined(separator: "/")
-            sent.append("\(minute) \(message.rawValue) \(subject)")
+            // By the target alone, and without the hash of several.
+            let parts = step.notice.subject.split(separator: "/").prefix(2)
+            let target = parts.last?.split(separator: " ").last ?? ""
+            sent.append("\(minute) \(message.rawValue) \(parts.count > 1 ? "several/" : "")\(target)")
           }
         }
       }
@@ -51,28 +52,26 @@ struct AlertTests {
     }
 
     mutating func silence(for seconds: Int) throws {
-      let request = try Self.pause(#"{"silenced": true, "until": "\#(seconds)s"}"#, "silenced", at: now)
+      let json = Array(#"{"silenced": true, "until": "\#(seconds)s"}"#.utf8)
+      let request = try json.withUnsafeBufferPointer { [now] bytes throws(Problem) in
+        try SilenceRequest.read(bytes, at: now)
+      }
       alert.silence = Alert.Silence(request, at: now)
     }
 
-    mutating func acknowledge(_ incident: Incident, until: String) throws {
-      let request = try Self.pause(#"{"acknowledged": true, "until": "\#(until)"}"#, "acknowledged", at: now)
-      marks[incident.id] = IncidentMark(of: incident, request, at: now)
-    }
-
-    static func pause(_ json: String, _ name: String, at now: Timestamp) throws -> PauseRequest {
-      try Array(json.utf8).withUnsafeBufferPointer { bytes throws(Problem) in
-        try PauseRequest.read(bytes, name, at: now)
-      }
+    mutating func acknowledge(_ target: String, for hours: Int) {
+      var mark = IssueMark()
+      (mark.id, mark.until) = ("issue_\(target)", now + .seconds(hours * 3600))
+      marks[mark.id] = mark
     }
   }
 
   private static func down(_ target: String = "payments", since: Timestamp? = nil) -> AlertFinding {
     AlertFinding(
-      .targetDown, target, target: target, since: since, calls: 3, summary: "\(target) is down.", action: "look")
+      .down, "issue_\(target)", target: target, since: since, calls: 3, summary: "\(target) is down.", action: "look")
   }
 
-  @Test("an incident is reported once at each end, and a pause in it is no end")
+  @Test("an issue is reported once at each end, and a pause in it is no end")
   func once() throws {
     var bench = try Bench()
     // From its second look on, as nobody knows since when it is true.
@@ -80,20 +79,20 @@ struct AlertTests {
     #expect(bench.minutes(1, []) == [])
     #expect(bench.minutes(20, [Self.down()]) == [])
     #expect(bench.minutes(20, []) == ["2 ended payments"])
-    #expect(bench.incidents.count == 1)
-    // Another one is another incident.
+    #expect(bench.notices.count == 1)
+    // Another one is reported, too.
     #expect(bench.minutes(20, [Self.down()]) == ["6 opened payments"])
-    #expect(bench.incidents.count == 2)
+    #expect(bench.notices.count == 2)
   }
 
   @Test("what was true before somebody looked counts from its beginning; what is over soon is not reported")
   func since() throws {
     var bench = try Bench()
     #expect(bench.minutes(3, [Self.down(since: bench.now + .seconds(-240))]) == ["1 opened payments"])
-    #expect(bench.minutes(4, [Self.down("orders")], looked: [.targetHeld]) == [])
+    #expect(bench.minutes(4, [Self.down("orders")], looked: [.held]) == [])
     #expect(bench.minutes(5, [Self.down(), Self.down("orders")]) == [])
     #expect(bench.minutes(5, [Self.down()]) == [])
-    #expect(bench.incidents.count == 1)
+    #expect(bench.notices.count == 1)
   }
 
   @Test("what is true of one thing after the other counts from the first; what is nearly over opens nothing")
@@ -103,7 +102,7 @@ struct AlertTests {
     var sent: [String] = []
     for _ in 1...10 {
       let late = AlertFinding(
-        .callsLate, "a", target: "a", since: bench.now + .seconds(-60), calls: 1, summary: "late", action: "look")
+        .late, "issue_a", target: "a", since: bench.now + .seconds(-60), calls: 1, summary: "late", action: "look")
       sent += bench.minutes(1, [late])
     }
     #expect(sent == ["1 opened a"])
@@ -117,7 +116,7 @@ struct AlertTests {
     #expect(bench.minutes(3, [ending]) == [])
   }
 
-  @Test("what begins for several at once is one incident, until it is over for all of them")
+  @Test("what begins for several at once is one message, until it is over for all of them")
   func together() throws {
     var bench = try Bench()
     let names = (1...31).map { String(format: "t%02d", $0) }
@@ -131,11 +130,11 @@ struct AlertTests {
     // Four are four.
     #expect(bench.minutes(6, findings(names.prefix(4))).count == 4)
     #expect(bench.minutes(3, []).count == 4)
-    bench.incidents = [:]
+    bench.notices = [:]
     #expect(bench.minutes(10, findings(names)) == ["6 opened several/t01"])
-    let incident = try #require(bench.incidents.values.first)
+    let notice = try #require(bench.notices.values.first)
     #expect(
-      incident.summary
+      notice.summary
         == "31 targets are down: connection refused (30), timeout (1). Among them: t01, t02, t03. They have 93 calls.")
     // What begins anew after it was over for a while is news, and so is another one.
     #expect(bench.minutes(5, findings(names.dropFirst(20))) == [])
@@ -144,27 +143,27 @@ struct AlertTests {
     #expect(bench.minutes(1, findings(["t31"])) == [])
     #expect(bench.minutes(1, findings(["t31"])).sorted() == ["1 ended several/t01", "1 ended u"])
     #expect(bench.minutes(3, []) == ["2 ended several/t01"])
-    #expect(bench.incidents.count == 3)
+    #expect(bench.notices.count == 3)
     // Where others judge some of them, each is by itself.
     bench.groups = false
     #expect(bench.minutes(6, findings(names)).count == 31)
     #expect(bench.minutes(3, []).count == 31)
     bench.groups = true
-    // As many as one incident has room for.
+    // As many as one notice has room for.
     #expect(bench.minutes(6, findings((1...2500).map { "v\($0)" })).count == 3)
   }
 
-  @Test("what there is no room for has one incident, and gets its own when there is")
+  @Test("what there is no room for has one notice, and gets its own when there is")
   func beyond() throws {
     var bench = try Bench()
     bench.room = 2
     #expect(bench.minutes(6, [Self.down("a"), Self.down("b")]) == ["6 opened a", "6 opened b"])
     #expect(bench.minutes(6, ["a", "b", "c"].map { Self.down($0) }) == ["6 opened beyond"])
-    let incident = try #require(bench.incidents.values.first { $0.subject == "beyond" })
-    #expect(incident.summary.hasPrefix("So many incidents are open that this has none of its own: "))
+    let notice = try #require(bench.notices.values.first { $0.subject == "beyond" })
+    #expect(notice.summary.hasPrefix("So many alerts are open that this has none of its own: "))
     // Said once, whoever else begins.
     #expect(bench.minutes(9, ["a", "b", "c", "d", "e"].map { Self.down($0) }) == [])
-    #expect(bench.incidents.count == 3)
+    #expect(bench.notices.count == 3)
     // One ends, so there is room for the next.
     bench.room = 3
     #expect(bench.minutes(2, ["b", "c"].map { Self.down($0) }) == ["2 ended a"])
@@ -185,7 +184,7 @@ struct AlertTests {
     bench.examined = .all
     #expect(bench.minutes(1, [late]) == ["1 opened t1"])
     #expect(bench.minutes(3, []).count == 1)
-    // An incident of several goes on as long as one of them may be down.
+    // That of several goes on as long as one of them may be down.
     #expect(bench.minutes(10, names.map { Self.down($0) }) == ["6 opened several/t1"])
     bench.examined = ShardSet.all.subtracting(ShardSet([shard("t9")]))
     #expect(bench.minutes(10, []) == [])
@@ -209,12 +208,12 @@ struct AlertTests {
     #expect(sent(1, to: "a", after: 3600) == 1)
   }
 
-  @Test("an alert that cannot send keeps its incidents, and sends what is open when it can")
+  @Test("an alert that cannot send keeps its notices, and sends what is open when it can")
   func mute() throws {
     var bench = try Bench()
     bench.mute = ["oncall"]
     #expect(bench.minutes(10, [Self.down()]) == [])
-    #expect(bench.incidents.count == 1)
+    #expect(bench.notices.count == 1)
     bench.mute = []
     #expect(bench.minutes(2, [Self.down()]) == ["1 opened payments"])
   }
@@ -223,19 +222,19 @@ struct AlertTests {
   func unknown() throws {
     var bench = try Bench()
     _ = bench.minutes(10, [Self.down()])
-    #expect(bench.minutes(30, [], looked: [.callsFailed]) == [])
+    #expect(bench.minutes(30, [], looked: [.failed]) == [])
     #expect(bench.minutes(1, []) == [])
     // It was gone before.
-    #expect(bench.minutes(30, [], looked: [.callsFailed]) == [])
+    #expect(bench.minutes(30, [], looked: [.failed]) == [])
     #expect(bench.minutes(3, []) == ["1 ended payments"])
   }
 
-  @Test("an alert is for its conditions and targets, after its own time")
+  @Test("an alert is for its kinds and targets, after its own time")
   func wishes() throws {
     var bench = try Bench(
-      #"{"to": {"slack": "https://hooks.example.com/x"}, "conditions": ["targetDown"], "targets": ["a"], "after": "0s"}"#
+      #"{"to": {"slack": "https://hooks.example.com/x"}, "kinds": ["down"], "targets": ["a"], "after": "0s"}"#
     )
-    let held = AlertFinding(.targetHeld, "a", target: "a", calls: 1, summary: "held", action: "look")
+    let held = AlertFinding(.held, "issue_b", target: "a", calls: 1, summary: "held", action: "look")
     #expect(bench.minutes(3, [Self.down("a"), Self.down("b"), held]) == ["1 opened a"])
     // It is not wanted any more.
     bench.alert.targets = ["b"]
@@ -248,36 +247,42 @@ struct AlertTests {
     _ = bench.minutes(10, [Self.down("known")])
     try bench.silence(for: 1800)
     #expect(bench.minutes(29, [Self.down("known"), Self.down("kept"), Self.down("short")]) == [])
-    #expect(bench.incidents.count == 3)
+    #expect(bench.notices.count == 3)
     #expect(bench.minutes(3, [Self.down("kept")]) == ["1 opened kept", "2 ended known"])
     #expect(bench.minutes(5, []) == ["2 ended kept"])
     // What began and ended in the silence was never reported.
-    #expect(bench.incidents.values.filter { $0.notifiedAt == nil }.map(\.subject) == ["short"])
-    #expect(bench.incidents.values.allSatisfy { $0.endedAt != nil })
+    #expect(bench.notices.values.filter { $0.notifiedAt == nil }.map(\.target) == ["short"])
+    #expect(bench.notices.values.allSatisfy { $0.endedAt != nil })
   }
 
   @Test("an acknowledgement keeps it quiet until its end, and then it is reported once more")
   func acknowledgement() throws {
     var bench = try Bench()
     _ = bench.minutes(10, [Self.down()])
-    let incident = try #require(bench.incidents.values.first)
-    #expect(incident.state(nil, at: bench.now) == .open)
-    try bench.acknowledge(incident, until: "1h")
-    #expect(incident.state(bench.marks[incident.id], at: bench.now) == .acknowledged)
+    bench.acknowledge("payments", for: 1)
     #expect(bench.minutes(59, [Self.down()]) == [])
     #expect(bench.minutes(120, [Self.down()]) == ["1 opened payments"])
-    let again = try #require(bench.incidents.values.first)
-    #expect(again.state(bench.marks[again.id], at: bench.now) == .open)
-    try bench.acknowledge(again, until: "8h")
+    bench.acknowledge("payments", for: 8)
     #expect(bench.minutes(3, []) == ["2 ended payments"])
-    #expect(bench.incidents[again.id]?.state(bench.marks[again.id], at: bench.now) == .ended)
+    // What somebody knows of already is not reported before that is over.
+    #expect(bench.minutes(60, [Self.down()]) == [])
+    bench.acknowledge("orders", for: 1)
+    #expect(bench.minutes(59, [Self.down("orders")]) == [])
+    #expect(bench.minutes(9, [Self.down("orders")]) == ["1 opened orders"])
+    // Of several, all have to be acknowledged.
+    let names = (1...6).map { "t\($0)" }
+    #expect(bench.minutes(6, names.map { Self.down($0) }) == ["2 ended orders", "6 opened several/t1"])
+    for name in names.dropLast() { bench.acknowledge(name, for: 1) }
+    #expect(bench.minutes(90, names.map { Self.down($0) }) == [])
+    for name in names { bench.acknowledge(name, for: 1) }
+    #expect(bench.minutes(90, names.map { Self.down($0) }) == ["60 opened several/t1"])
   }
 
   @Test("what could not be stored is opened again, and without an alert nothing is sent")
   func unstored() throws {
     var bench = try Bench()
     _ = bench.minutes(6, [Self.down()])
-    bench.incidents = [:]
+    bench.notices = [:]
     #expect(bench.minutes(2, [Self.down()]) == ["1 opened payments"])
     bench.alert.name = "other"
     #expect(bench.minutes(1, []) == [])
@@ -294,19 +299,19 @@ struct AlertTests {
     target.backlog.add(874, .pace)
     func found() -> [String] {
       AlertFinding.of(target, lateAfter: .seconds(60), at: now).map {
-        "\($0.condition.rawValue): \($0.summary) [\($0.action)]"
+        "\($0.kind.rawValue): \($0.summary) [\($0.action)]"
       }
     }
     #expect(
       found() == [
-        "callsLate: a b is late: 874 calls wait, the oldest for 5m12s. They wait for: pace. "
+        "late: a b is late: 874 calls wait, the oldest for 5m12s. They wait for: pace. "
           + "[redial targets 'a b']"
       ])
     target.outage = TargetOutage(since: now + .seconds(-400), cause: "connectionRefused", waited: 1)
     #expect(
-      found() == ["targetDown: a b is down for 6m40s: connection refused. 874 calls wait. [redial targets 'a b']"])
+      found() == ["down: a b is down for 6m40s: connection refused. 874 calls wait. [redial targets 'a b']"])
     (target.outage, target.isPaused) = (nil, true)
-    #expect(found() == ["targetHeld: Somebody has paused a b. 874 calls wait. [redial targets 'a b']"])
+    #expect(found() == ["held: Somebody has paused a b. 874 calls wait. [redial targets 'a b']"])
     // Nothing waits, or nothing is late: nobody is woken.
     (target.waiting, target.oldestDueAt, target.backlog) = (0, nil, TargetBacklog())
     #expect(found() == [])
@@ -317,7 +322,7 @@ struct AlertTests {
     #expect(found() == [])
     target.recent.count(.seconds(1), succeeded: false, ended: true, at: now)
     #expect(
-      found() == ["targetFails: No attempt at a b has succeeded in 15 minutes. 5 calls wait. [redial targets 'a b']"])
+      found() == ["failing: No attempt at a b has succeeded in 15 minutes. 5 calls wait. [redial targets 'a b']"])
     target.recent.count(.seconds(1), succeeded: true, ended: true, at: now)
     #expect(found() == [])
     // A message about a receiver of messages would be another message to it.
@@ -331,10 +336,10 @@ struct AlertTests {
 struct AlertMessageTests {
   private let now = Timestamp(microseconds: 1_700_000_000_000_000)
 
-  private func incident(_ alert: Alert, _ summary: String = "<payments> is *down* & out.") -> Incident {
+  private func notice(_ alert: Alert, _ summary: String = "<payments> is *down* & out.") -> AlertNotice {
     let finding = AlertFinding(
-      .targetDown, "payments", target: "payments", calls: 3, summary: summary, action: "redial targets payments")
-    return Incident(finding, of: alert, since: now + .seconds(-300), at: now, isNotified: true)
+      .down, "issue_00000000000ac2", target: "payments", calls: 3, summary: summary, action: "redial targets payments")
+    return AlertNotice(finding, of: alert, since: now + .seconds(-300), at: now, isNotified: true)
   }
 
   private func alert(_ to: String) throws -> Alert {
@@ -345,28 +350,28 @@ struct AlertMessageTests {
     return draft.applied(to: nil, name: "oncall", in: .default, at: now)
   }
 
-  private func body(_ kind: AlertMessage.Kind, _ incident: Incident, _ alert: Alert) throws -> [String: Any] {
-    let bytes = AlertMessage(kind, incident, nil, at: now + .seconds(60)).body(for: alert)
+  private func body(_ kind: AlertMessage.Kind, _ notice: AlertNotice, _ alert: Alert) throws -> [String: Any] {
+    let bytes = AlertMessage(kind, notice, at: now + .seconds(60)).body(for: alert)
     return try #require(try JSONSerialization.jsonObject(with: Data(bytes)) as? [String: Any])
   }
 
   @Test("Slack gets text in which it finds no markup of others")
   func slack() throws {
     let alert = try alert(#"{"slack": "https://hooks.example.com/services/secret"}"#)
-    let opened = try body(.opened, incident(alert), alert)
+    let opened = try body(.opened, notice(alert), alert)
     #expect(opened.keys.sorted() == ["text", "unfurl_links", "unfurl_media"])
     #expect(
       opened["text"] as? String == """
         :red_circle: *&lt;payments&gt; is 'down' &amp; out.*
-        oncall, namespace default, since 2023-11-14T22:08:20.000Z, \(incident(alert).id). More: `redial targets payments`
+        oncall, namespace default, since 2023-11-14T22:08:20.000Z, issue_00000000000ac2. More: `redial targets payments`
         """)
     // A command is shown as it is typed, or without what cannot be shown.
-    var odd = incident(alert)
+    var odd = notice(alert)
     odd.action = "redial targets 'a*b<c'"
     #expect(try #require(try body(.opened, odd, alert)["text"] as? String).hasSuffix("`redial targets 'a*b&lt;c'`"))
     odd.action = "redial targets 'a`b'"
     #expect(try #require(try body(.opened, odd, alert)["text"] as? String).hasSuffix("`redial targets `"))
-    var over = incident(alert)
+    var over = notice(alert)
     over.endedAt = now + .seconds(60)
     let text = try #require(try body(.ended, over, alert)["text"] as? String)
     #expect(text.hasPrefix(":large_green_circle: *Over after 6m: payments works again.*"))
@@ -379,7 +384,7 @@ struct AlertMessageTests {
   @Test("Teams gets an Adaptive Card")
   func teams() throws {
     let alert = try alert(#"{"teams": "https://hooks.example.com/workflows/secret"}"#)
-    let message = try body(.opened, incident(alert), alert)
+    let message = try body(.opened, notice(alert), alert)
     #expect(message["type"] as? String == "message")
     let card = try #require((message["attachments"] as? [[String: Any]])?.first)
     #expect(card["contentType"] as? String == "application/vnd.microsoft.card.adaptive")
@@ -390,14 +395,14 @@ struct AlertMessageTests {
     #expect(blocks.allSatisfy { $0["type"] as? String == "TextBlock" && $0["wrap"] as? Bool == true })
   }
 
-  @Test("PagerDuty gets one incident, from its trigger to its end")
+  @Test("PagerDuty gets one alert, from its trigger to its end")
   func pagerDuty() throws {
     let alert = try alert(#"{"pagerDuty": "R012", "url": "https://events.eu.pagerduty.com/v2/enqueue"}"#)
     #expect(alert.address == "https://events.eu.pagerduty.com/v2/enqueue")
-    let incident = incident(alert, String(repeating: "x", count: 3000))
+    let notice = notice(alert, String(repeating: "x", count: 3000))
     var keys: Set<String> = []
     for (kind, action) in [(AlertMessage.Kind.opened, "trigger"), (.acknowledged, "acknowledge"), (.ended, "resolve")] {
-      let event = try body(kind, incident, alert)
+      let event = try body(kind, notice, alert)
       #expect(event["routing_key"] as? String == "R012" && event["event_action"] as? String == action)
       keys.insert(try #require(event["dedup_key"] as? String))
       let payload = try #require(event["payload"] as? [String: Any])
@@ -405,13 +410,13 @@ struct AlertMessageTests {
       #expect(kind == .ended ? summary == "Over after 6m: payments works again." : summary.count == 1024)
       #expect(payload["source"] as? String == "payments" && payload["severity"] as? String == "error")
     }
-    #expect(keys == [incident.id])
+    #expect(keys == [notice.id])
   }
 
   @Test("a message is stored without secrets, and sent in the shape of where its alert leads then")
   func stored() throws {
     let alert = try alert(#"{"pagerDuty": "R012-secret"}"#)
-    let message = AlertMessage(.opened, incident(alert), nil, at: now)
+    let message = AlertMessage(.opened, notice(alert), at: now)
     let stored = message.stored(for: alert)
     #expect(!String(decoding: stored, as: UTF8.self).contains("R012"))
     #expect(alert.sent(stored) == message.body(for: alert))
@@ -432,10 +437,10 @@ struct AlertMessageTests {
       ])
   }
 
-  @Test("an endpoint gets an event with the incident; no secret is shown or lost")
+  @Test("an endpoint gets an event with the notice; no secret is shown or lost")
   func secrets() throws {
     var alert = try alert(#"{"endpoint": "whe_1"}"#)
-    let event = try body(.ended, incident(alert), alert)
+    let event = try body(.ended, notice(alert), alert)
     #expect(event["type"] as? String == "alert.ended")
     #expect((event["data"] as? [String: Any])?["alert"] as? String == "oncall")
     alert = try self.alert(#"{"slack": "https://hooks.example.com/services/secret"}"#)
@@ -447,7 +452,7 @@ struct AlertMessageTests {
       try AlertDraft.read(bytes, isNew: false, in: .default, limits: CallDescriptor.Limits())
     }
     #expect(draft.applied(to: alert, name: "oncall", in: .default, at: now).address == alert.address)
-    #expect(draft.applied(to: alert, name: "oncall", in: .default, at: now).after(.targetHeld) == .seconds(60))
+    #expect(draft.applied(to: alert, name: "oncall", in: .default, at: now).after(.held) == .seconds(60))
   }
 
   @Test(
@@ -458,7 +463,7 @@ struct AlertMessageTests {
       (#"{"to": {"slack": "a.example"}}"#, "/to/slack"),
       (#"{"to": {"slack": "https://a.example", "url": "https://b.example"}}"#, "/to/url"),
       (#"{"to": {"pagerDuty": ""}}"#, "1 to 256"),
-      (#"{"to": {"slack": "https://a.example"}, "conditions": ["x"]}"#, "must be one of targetDown"),
+      (#"{"to": {"slack": "https://a.example"}, "kinds": ["x"]}"#, "must be one of down"),
       (#"{"to": {"slack": "https://a.example"}, "after": "8d"}"#, "/after"), (#"{"to": {"smoke": "x"}}"#, "smoke"),
       (#"[]"#, "must be a JSON object"),
     ])

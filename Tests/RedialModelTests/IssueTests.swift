@@ -1,3 +1,4 @@
+import Foundation
 import RedialCore
 import RedialJSON
 import Testing
@@ -143,7 +144,7 @@ struct IssueTests {
 
   @Test("an id is read from its text and its number, and nothing else is")
   func texts() throws {
-    for cause in StopReason.allCases.map(IssueID.Cause.failed) + WaitReason.allCases.map(IssueID.Cause.late) {
+    for cause in StopReason.allCases.map(IssueID.Cause.failed) + [.late, .failing, .down, .held, .stuck] {
       let id = IssueID(.call, "payments", cause, "503")
       #expect(IssueID(id.description) == id && IssueID(rawValue: id.rawValue) == id && id.cause == cause)
       #expect(id.description.utf8.count == 20)
@@ -165,7 +166,7 @@ struct IssueTests {
         code.reason == reason && code.issue == issue && code.rawValue & FailureCode.reasonMask == Int64(reason.rawValue)
       )
     }
-    for value: Int64 in [0, -1, 7, 255, 256, 0x1ff, .max, .min, IssueID(.call, "a", .late(.breaker), "").rawValue] {
+    for value: Int64 in [0, -1, 7, 255, 256, 0x1ff, .max, .min, IssueID(.call, "a", .late, "").rawValue] {
       #expect(FailureCode(rawValue: value) == nil, "\(value)")
     }
     #expect(FailureCode(nil, nil) == nil)
@@ -239,26 +240,61 @@ struct IssueTests {
     #expect(problem.status == 422 && problem.errors.map(\.pointer) == [pointer])
   }
 
-  @Test("late calls are an issue for each reason, from a minute on, and another instance reads it as it is shown")
+  @Test("a target is late, down or held, one at a time, and another instance reads it as it is shown")
   func late() throws {
     let now = Self.time(1000)
     var target = TargetSnapshot(
       key: "payments", breaker: .open, openUntil: nil, trips: 1, consecutiveFailures: 5, inFlight: 0, waiting: 874)
-    for (reason, count) in [(WaitReason.breaker, 870), (.backoff, 20), (.ordering, 3), (.paused, 4)] {
+    for (reason, count) in [(WaitReason.pace, 870), (.backoff, 20), (.ordering, 3), (.rateLimit, 4)] {
       target.backlog.add(count, reason)
     }
-    target.outage = TargetOutage(since: Self.time(900), cause: "connectionRefused", waited: 0)
-    #expect(CallIssue.late(target, after: .seconds(60), at: now).isEmpty)
+    func found() throws -> CallIssue? {
+      let issues = CallIssue.of(target, lateAfter: .seconds(60), at: now)
+      #expect(issues.count <= 1)
+      guard let issue = issues.first else { return nil }
+      var writer = JSONWriter()
+      issue.write(at: now, to: &writer)
+      #expect(CallIssue(shown: writer.bytes, in: .default) == issue)
+      #expect(issue.state(at: now) == .open && issue.filter?.target == "payments")
+      return issue
+    }
+    #expect(try found() == nil)
     target.oldestDueAt = Self.time(941)
-    #expect(CallIssue.late(target, after: .seconds(60), at: now).isEmpty)
+    #expect(try found() == nil)
     target.oldestDueAt = Self.time(940)
-    let issues = CallIssue.late(target, after: .seconds(60), at: now)
-    #expect(issues.map(\.calls) == [870, 4] && issues.allSatisfy { $0.isPending && $0.state(at: now) == .open })
-    #expect(issues[0].filter.target == "payments" && issues[0].filter.waitingOn == .breaker)
-    var writer = JSONWriter()
-    issues[0].write(at: now, to: &writer)
-    #expect(CallIssue(shown: writer.bytes, in: .default) == issues[0])
+    let late = try #require(try found())
+    #expect((late.id.kind, late.calls, late.waitsFor, late.firstAt) == (.late, 874, .pace, Self.time(940)))
+    // Its calls wait for two things, and no filter selects both.
+    #expect(late.filter?.waitingOn == nil && late.filter?.states == [.scheduled])
+    target.outage = TargetOutage(since: Self.time(900), cause: "connectionRefused", waited: 0)
+    let down = try #require(try found())
+    #expect((down.id.kind, down.calls, down.error, down.firstAt) == (.down, 897, "connectionRefused", Self.time(900)))
+    (target.outage, target.isPaused) = (nil, true)
+    let held = try #require(try found())
+    #expect((held.id.kind, held.calls, held.waitsFor, held.error) == (.held, 897, .paused, "paused"))
+    #expect(Set([late.id, down.id, held.id]).count == 3)
     #expect(CallIssue(shown: [], in: .default) == nil)
+    // It is over when it is not there any more, also if none of its calls waits.
+    (target.backlog, target.waiting, target.isPaused) = (TargetBacklog(), 0, false)
+    target.outage = TargetOutage(since: Self.time(900), cause: "connectionRefused", waited: 0)
+    #expect(try found()?.calls == 0)
+    let mark = IssueMark(IssueMarkRequest(state: .acknowledged), of: down, at: now)
+    #expect(CallIssue(marked: mark)?.state(at: now) == .resolved)
+  }
+
+  @Test("what a check of the store finds has neither a target nor a filter, and can be acknowledged")
+  func stuck() throws {
+    var issue = CallIssue(check: "stuckRunning", calls: 2, at: Self.time(1000))
+    #expect(issue.filter == nil && issue.state(at: Self.time(1000)) == .open)
+    let mark = IssueMark(IssueMarkRequest(state: .acknowledged), of: issue, at: Self.time(1000))
+    issue.mark = IssueMark(document: mark.document.content)
+    #expect(issue.state(at: Self.time(1001)) == .acknowledged)
+    #expect(try #require(issue.mark).targetKey.namespace.isDefault)
+    var writer = JSONWriter()
+    issue.write(at: Self.time(1000), to: &writer)
+    let shown = try #require(try JSONSerialization.jsonObject(with: Data(writer.bytes)) as? [String: Any])
+    #expect(shown["target"] is NSNull && shown["filter"] is NSNull && shown["kind"] as? String == "stuck")
+    #expect(CallIssue(shown: writer.bytes, in: .default)?.id == issue.id)
   }
 
   @Test("what fails while the rest of its target works is an issue of that part, and selects its calls")
@@ -274,11 +310,11 @@ struct IssueTests {
     for (at, call) in [(901, 1), (902, 1), (903, 2)] as [(Int64, Int64)] {
       target.failing[0].fail(CallID(rawValue: call), "status 503", at: Self.time(at))
     }
-    let issues = CallIssue.failing(target)
+    let issues = CallIssue.of(target, lateAfter: .seconds(60), at: Self.time(1000))
     #expect(issues[0].error == "/status fails, the rest works: status 503" && issues[0].calls == 2)
     #expect((issues[0].firstAt, issues[0].lastAt) == (Self.time(900), Self.time(903)))
-    #expect(issues.map(\.filter.urlPart) == ["/status", "/stock/", nil, nil] && issues[3].filter.labels == [label])
-    #expect(issues.allSatisfy { $0.filter.target == "payments" && $0.filter.waitingOn == .backoff && $0.isPending })
+    #expect(issues.map(\.filter?.urlPart) == ["/status", "/stock/", nil, nil] && issues[3].filter?.labels == [label])
+    #expect(issues.allSatisfy { $0.id.kind == .failing && $0.filter?.waitingOn == .backoff })
     #expect(Set(issues.map(\.id)).count == 4)
     for issue in issues {
       var writer = JSONWriter()

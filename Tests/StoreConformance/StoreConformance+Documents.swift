@@ -25,7 +25,7 @@ extension StoreConformance {
   ///   - store: The store through which documents are changed.
   ///   - other: The same store, or another instance on the same database.
   package static func documents(_ store: any DocumentStore, besides other: any DocumentStore) throws {
-    let kind = StoredDocument.Kind.incident
+    let kind = StoredDocument.Kind.notice
     #expect(try store.document(kind, id: "a") == nil)
     #expect(try !store.changeDocument(kind, id: "a") { _ in [9] })
     #expect(try store.documents(kind).isEmpty)

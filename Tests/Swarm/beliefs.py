@@ -272,7 +272,7 @@ class Judge:
         self.audit(client, tenant)
 
     def listed(self, client):
-        for kind in ("policies", "credentials", "alerts", "webhook-endpoints", "keys", "audit", "targets", "issues", "incidents", "operations"):
+        for kind in ("policies", "credentials", "alerts", "webhook-endpoints", "keys", "audit", "targets", "issues", "operations"):
             answer = client.insist("GET", f"/v1/{kind}")
             self.believe(answer is not None and answer.status == 200, "each list is answered", f"{kind}: {answer and answer.status} {answer and answer.body[:300]}")
         calls, cursor = {}, ""

@@ -244,6 +244,6 @@ class Drawing:
                 yield Step(round(self.chance.uniform(0.5, self.seconds), 3), "commands", do, {})
 
 
-READS = ["/v1/targets", "/v1/statistics", "/v1/issues", "/v1/incidents", "/v1/audit", "/v1/operations", "/v1/instances", "/metrics", "/healthz", "/readyz",
+READS = ["/v1/targets", "/v1/statistics", "/v1/issues", "/v1/audit", "/v1/operations", "/v1/instances", "/metrics", "/healthz", "/readyz",
          "/", "/openapi.yaml", "/llms.txt", "/v1/calls?state=failed", "/v1/calls?state=scheduled", "/v1/calls?limit=1", "/v1/webhook-secret",
          "/v1/credentials", "/v1/alerts", "/v1/policies", "/v1/webhook-endpoints", "/v1/keys"]

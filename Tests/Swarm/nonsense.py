@@ -4,7 +4,7 @@ import json
 
 PATHS = ["/v1/calls", "/v1/calls/batch", "/v1/policies/n", "/v1/credentials/n", "/v1/alerts/n", "/v1/webhook-endpoints", "/v1/keys", "/v1/operations",
          "/v1/targets/n", "/v1/targets/n/pause", "/v1/policies/preview", "/v1/calls/call_0000000000000", "/v1/calls/x/cancel",
-         "/v1/issues/x", "/v1/incidents/x", "/v1/events?after=x", "/v1/calls?cursor=x", "/v1/calls?limit=0", "/v1/calls?state=none", "/v1/forward/http:/x",
+         "/v1/issues/x", "/v1/events?after=x", "/v1/calls?cursor=x", "/v1/calls?limit=0", "/v1/calls?state=none", "/v1/forward/http:/x",
          "/v1/forward/ftp://x", "/v1/nothing", "//", "/v1/policies/%00", "/v1/policies/..", "/v1/policies/" + "n" * 300, "/v1/statistics?window=1s"]
 VALUES = [None, True, 0, -1, 1.5, 1e308, 1 << 70, "", "x", "\0", "\ud83d\ude00", "x" * 5000, [], {}, [[]], "1h", "-1s", "1e9h", "https://x y/", "..", ["a"] * 300]
 MEMBERS = ["url", "method", "headers", "body", "json", "bodyBase64", "policy", "delay", "startAt", "target", "idempotent", "credential", "sign", "labels",

@@ -177,7 +177,7 @@ BUGS = [
         "let hasNewBudget = limits.apply(settings, most: most)\n    if !PLANTED || breaker.state == .closed { useNewBreakerSettings() }"),
           where=does("target")),
     fault("two rules of what is late", "59.6", only_unless(
-        TOOL, "target.judge(isLate: late[target.key] != nil)"), (
+        TOOL, "if let now = found[target.key] { target.judge(at: now) } else { target.judge(isLate: late.contains(target.key)) }"), (
         TOOL, "private static let lateAfter = Duration.seconds(60)", "private static let lateAfter = Duration.seconds(PLANTED ? 5 : 60)")),
     # The way to a target.
     fault("a silent HTTP/2 connection never left", "60.1", (

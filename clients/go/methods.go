@@ -272,18 +272,17 @@ func (c *Client) CancelOperation(ctx context.Context, operationID string) (*Bulk
 	return answered[BulkOperation](ctx, c, request)
 }
 
-// ListIssues: list groups of failed and late calls.
+// ListIssues: list what is wrong, with the calls that it concerns.
 //
 // Two thousand failed calls are seldom more than a few errors. Failed calls are one issue if they have the same
-// target, reason and error; ids, numbers, times and addresses in an error do not count. Calls that wait for a
-// target whose oldest due call has waited for a minute or more are late, and an issue of their own for each
-// reason. What fails again and again while the rest of its target works (a path, a credential or a label), or by
-// Redial's own fault (such as its proxy), is an issue, too: `failing`.
+// target, reason and error; ids, numbers, times and addresses in an error do not count. Beside them, an issue is a
+// target that is down, that is held, or whose oldest due call has waited for a minute or more; what fails again
+// and again while the rest of its target works (a path, a credential or a label), or by Redial's own fault (such
+// as its proxy); and what a check of the store finds.
 //
-// Issues of failing and late calls come first; then those of failed ones; in both, those with the most calls
-// first. An issue opens by itself, and is resolved when none of its calls is failed or late any more: they were
-// retried, replayed elsewhere and purged, or removed after their time. With `filter`, an operation acts on all
-// calls of an issue.
+// Issues of failed calls come last; in both parts, those with the most calls first. An issue opens by itself, and
+// is resolved when it is over: failed calls were retried, replayed elsewhere and purged, or removed after their
+// time. With `filter`, an operation acts on all calls of an issue.
 //
 // Calls that failed before Redial had issues are in none.
 //
@@ -318,8 +317,9 @@ func (c *Client) GetIssue(ctx context.Context, issueID string) (*Issue, error) {
 
 // ChangeIssue: acknowledge or resolve an issue.
 //
-// An acknowledged issue stays so until its end (`until`); a resolved one opens again with the next call that fails
-// so. `open` removes the statement. The latest 1,000 statements of a namespace are kept.
+// An acknowledged issue stays so until its end (`until`), and no alert reports it: then those that have reported
+// it do so again, if it is still there. PagerDuty is notified at once. A resolved one opens again with the next
+// call that fails so. `open` removes the statement. The latest 1,000 statements of a namespace are kept.
 //
 // The argument issueID: The issue's id.
 func (c *Client) ChangeIssue(ctx context.Context, issueID string, change IssueChange) (*Issue, error) {
@@ -354,13 +354,13 @@ func (c *Client) GetAlert(ctx context.Context, name string) (*Alert, error) {
 
 // PutAlert: make or replace an alert.
 //
-// Somebody is notified once when an incident begins, and once when it is over. An incident begins when a condition
-// has been true of something for long enough (`after`), and is over when it has been untrue for a while, so that
-// one that comes and goes is one incident. Outages and lateness count from their own beginning; all else from when
-// it was seen first, and anew after a restart.
+// Somebody is notified once when an issue has been there for long enough (`after`), and once when it has been over
+// for a while, so that one that comes and goes is reported once. Outages and lateness count from their own
+// beginning; all else from when it was seen first, and anew after a restart. Five or more that begin at once are
+// one message. An issue that is acknowledged is not reported.
 //
-// A message is a webhook, and so a call: it is stored together with the incident, survives restarts, and is
-// retried. Its labels are `alert`, `incident` and `event`. `filter` selects the messages in a list of calls.
+// A message is a webhook, and so a call: it survives restarts, and is retried. Its labels are `alert`, `notice`
+// and `event`. `filter` selects the messages in a list of calls.
 //
 // Of an alert that exists, `to` may be left out: then it stays as it is.
 //
@@ -371,9 +371,9 @@ func (c *Client) PutAlert(ctx context.Context, name string, draft AlertDraft) (*
 	return answered[Alert](ctx, c, request)
 }
 
-// DeleteAlert: remove an alert, and its incidents.
+// DeleteAlert: remove an alert.
 //
-// Nobody is notified of the ends of those that are open.
+// Nobody is notified of the ends of the issues that it has reported.
 //
 // The argument name: The alert's name.
 func (c *Client) DeleteAlert(ctx context.Context, name string) error {
@@ -384,8 +384,8 @@ func (c *Client) DeleteAlert(ctx context.Context, name string) error {
 
 // SilenceAlert: silence an alert for a while, or end that.
 //
-// Nobody is notified that an incident begins until the silence ends. Then they are notified of those that are
-// still open. The end of an incident that was reported before is reported in a silence, too.
+// Nobody is notified that an issue begins until the silence ends. Then they are notified of those that are still
+// there. The end of one that was reported before is reported in a silence, too.
 //
 // The argument name: The alert's name.
 func (c *Client) SilenceAlert(ctx context.Context, name string, silence Silence) (*Alert, error) {
@@ -398,55 +398,13 @@ func (c *Client) SilenceAlert(ctx context.Context, name string, silence Silence)
 // TestAlert: send a test message where the alert leads.
 //
 // It is one attempt, at once, also while the receiver's breaker is open, and in a silence, too. PagerDuty opens an
-// incident of severity `info` for it, which has to be resolved there.
+// alert of severity `info` for it, which has to be resolved there.
 //
 // The argument name: The alert's name.
 func (c *Client) TestAlert(ctx context.Context, name string) (*Call, error) {
 	request := asking("POST", "/v1/alerts/"+quoted(name)+"/test")
 	request.isRepeatable = false
 	return answered[Call](ctx, c, request)
-}
-
-// ListIncidents: list the incidents of alerts, the newest first.
-func (c *Client) ListIncidents(options *ListIncidentsOptions) *Iterator[Incident] {
-	if options == nil {
-		options = &ListIncidentsOptions{}
-	}
-	request := asking("GET", "/v1/incidents")
-	request.ask("state", options.State)
-	request.ask("alert", options.Alert)
-	return pages[Incident](c, request, options.PageSize)
-}
-
-// ListIncidentsOptions: what [Client.ListIncidents] takes besides; nil for none.
-type ListIncidentsOptions struct {
-	// Only incidents in one of these states. Separate several with commas.
-	State []IncidentState
-	// Only incidents of this alert.
-	Alert string
-	// How many a request fetches, 1 to 250; 0 stands for 250.
-	PageSize int
-}
-
-// GetIncident: show an incident.
-//
-// The argument incidentID: The incident's id.
-func (c *Client) GetIncident(ctx context.Context, incidentID string) (*Incident, error) {
-	request := asking("GET", "/v1/incidents/"+quoted(incidentID))
-	return answered[Incident](ctx, c, request)
-}
-
-// AcknowledgeIncident: say that somebody knows of an incident, or take that back.
-//
-// Until its end (`until`) nobody is notified again that the incident is open. If it still is then, they are
-// notified once more. PagerDuty is notified that it is acknowledged.
-//
-// The argument incidentID: The incident's id.
-func (c *Client) AcknowledgeIncident(ctx context.Context, incidentID string, acknowledgement Acknowledgement) (*Incident, error) {
-	request := asking("PATCH", "/v1/incidents/"+quoted(incidentID))
-	request.give(acknowledgement)
-	request.isRepeatable = false
-	return answered[Incident](ctx, c, request)
 }
 
 // ListCredentials: list the credentials, by name.

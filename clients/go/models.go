@@ -1061,7 +1061,6 @@ const (
 	AuditActionAlertTested           AuditAction = "alert.tested"
 	AuditActionCredentialPut         AuditAction = "credential.put"
 	AuditActionCredentialRemoved     AuditAction = "credential.removed"
-	AuditActionIncidentChanged       AuditAction = "incident.changed"
 	AuditActionDataKeysReplaced      AuditAction = "dataKeys.replaced"
 	AuditActionDataKeysErased        AuditAction = "dataKeys.erased"
 	AuditActionCommitsLost           AuditAction = "commits.lost"
@@ -1108,8 +1107,25 @@ type AuditRecord struct {
 	After any `json:"after,omitempty"`
 }
 
-// IssueState: `open`: there is no statement about it. `acknowledged`: somebody knows of it. `resolved`: it has no
-// calls any more, or somebody has said that it is done with, and no call has failed so since.
+// IssueKind: `down`: a target has an outage. `held`: somebody has paused or tripped a target, and calls wait.
+// `late`: calls have been due for a minute or more for a target that is neither. `failing`: no attempt at a target
+// has succeeded in a quarter of an hour, without so many failures that it is down; or calls with something in
+// common fail again and again while the others work. `failed`: calls have failed, all their attempts used or given
+// up. `stuck`: a check of the store finds calls that nothing moves (only in the namespace `default`).
+type IssueKind string
+
+// The words of IssueKind.
+const (
+	IssueKindDown    IssueKind = "down"
+	IssueKindLate    IssueKind = "late"
+	IssueKindHeld    IssueKind = "held"
+	IssueKindFailing IssueKind = "failing"
+	IssueKindFailed  IssueKind = "failed"
+	IssueKindStuck   IssueKind = "stuck"
+)
+
+// IssueState: `open`: there is no statement about it. `acknowledged`: somebody knows of it. `resolved`: it is
+// over, or somebody has said that it is done with, and no call has failed so since.
 type IssueState string
 
 // The words of IssueState.
@@ -1131,18 +1147,7 @@ type IssueChange struct {
 	Reason string `json:"reason,omitempty"`
 }
 
-// IssueType: whether its calls have failed, are late, or fail again and again and are tried again while the rest
-// of their target works.
-type IssueType string
-
-// The words of IssueType.
-const (
-	IssueTypeFailed  IssueType = "failed"
-	IssueTypeLate    IssueType = "late"
-	IssueTypeFailing IssueType = "failing"
-)
-
-// IssueReason: why its calls failed, or what they wait for.
+// IssueReason: why its calls failed, or what most of them wait for; null for none.
 type IssueReason string
 
 // The words of IssueReason.
@@ -1190,35 +1195,32 @@ type Issue struct {
 	ID string `json:"id"`
 	// `open`: there is no statement about it.
 	State IssueState `json:"state"`
-	// Whether its calls have failed, are late, or fail again and again and are tried again while the rest of their
-	// target works.
-	Type IssueType `json:"type"`
-	// `call`: a client submitted it.
-	Kind   CallKind `json:"kind"`
-	Target string   `json:"target"`
-	// Why its calls failed, or what they wait for.
+	// `down`: a target has an outage.
+	Kind IssueKind `json:"kind"`
+	// Null for calls that a check of the store finds.
+	Target string `json:"target,omitempty"`
+	// Why its calls failed, or what most of them wait for; null for none.
 	Reason IssueReason `json:"reason"`
 	// What the last attempt of its calls failed with: the status and what the answer says, or the code and the message
-	// of a failure. `{n}`, `{id}`, `{time}`, `{address}` and `{email}` stand for what differs. For late calls, what
-	// their target's outage began with. For failing ones, what they have in common, and with what they failed last.
-	// Null if no attempt ended the calls, such as when a deadline passed meanwhile.
+	// of a failure. `{n}`, `{id}`, `{time}`, `{address}` and `{email}` stand for what differs. For `down`, what the
+	// outage began with; for `failing`, what the calls have in common, and with what they failed last; for `held`,
+	// `paused` or `tripped`; for `stuck`, the check. Null if there is none, such as when a deadline passed meanwhile.
 	Error string `json:"error,omitempty"`
-	// The calls that are failed or late now, or that fail, up to 1,000 of these; 0 if it is resolved and shown because
-	// of `mark`.
+	// The calls that it concerns now; of `failing` ones up to 1,000 are counted.
 	Calls int `json:"calls"`
-	// When the first of them failed, since when the oldest late one is due, or since when they fail.
+	// Since when it is so. When the first of its calls failed; since when the oldest late one is due.
 	FirstAt time.Time `json:"firstAt"`
-	// When the last of them failed; for late ones, the time of the answer.
+	// When the last of its calls failed; otherwise the time of the answer.
 	LastAt time.Time `json:"lastAt"`
-	// How many of them failed in each of the last 24 hours, the latest last; null for late ones.
+	// How many of them failed in each of the last 24 hours, the latest last; null unless they have failed.
 	LastHours []int `json:"lastHours,omitempty"`
-	// The newest of them; null for late ones.
+	// The newest of those that failed; null for others.
 	Example string `json:"example,omitempty"`
 	// The last statement about it; null for none.
 	Mark *IssueMark `json:"mark"`
-	// What selects its calls, in a list and in an operation. That of late calls to a paused target also selects those
-	// whose own time has not come: they wait for the pause, too, and are not late.
-	Filter CallFilter `json:"filter"`
+	// What selects its calls, in a list and in an operation; null for `stuck`. That of a target selects all that wait
+	// for it, also those whose own time has not come.
+	Filter *CallFilter `json:"filter"`
 	// Whom an issue concerns: its newest calls, at most 1,000, summed by the path of their URLs and by label.
 	Affected *AffectedCalls `json:"affected,omitempty"`
 }
@@ -1412,24 +1414,6 @@ type Credential struct {
 	AccessToken *CredentialAccessToken `json:"accessToken,omitempty"`
 }
 
-// AlertCondition: `targetDown`: a target has an outage (5 minutes). `targetFails`: no attempt at a target has
-// succeeded in a quarter of an hour, and so few calls fail that it has no outage (5 minutes). `targetHeld`:
-// somebody has paused or tripped a target, and calls wait (30 minutes). `callsLate`: calls have been late for a
-// target that is neither down nor held (5 minutes). `callsFailed`: calls have failed, all their attempts used or
-// given up; one incident for each issue (1 minute). `callsStuck`: a check of the store finds calls that nothing
-// moves (5 minutes; only in the namespace `default`). The times are those of `after`, unless an alert has its own.
-type AlertCondition string
-
-// The words of AlertCondition.
-const (
-	AlertConditionTargetDown  AlertCondition = "targetDown"
-	AlertConditionTargetFails AlertCondition = "targetFails"
-	AlertConditionTargetHeld  AlertCondition = "targetHeld"
-	AlertConditionCallsLate   AlertCondition = "callsLate"
-	AlertConditionCallsFailed AlertCondition = "callsFailed"
-	AlertConditionCallsStuck  AlertCondition = "callsStuck"
-)
-
 // AlertDraftTo: where the messages go: exactly one of `endpoint`, `slack`, `teams` and `pagerDuty`. URLs have to
 // be allowed by the egress policy.
 type AlertDraftTo struct {
@@ -1447,11 +1431,12 @@ type AlertDraftTo struct {
 
 // AlertDraft: what a client says about an alert.
 type AlertDraft struct {
-	// What it watches for; all by default.
-	Conditions []AlertCondition `json:"conditions,omitempty"`
-	// If not empty, only conditions of these targets.
+	// The kinds of issues that it watches for; all by default.
+	Kinds []IssueKind `json:"kinds,omitempty"`
+	// If not empty, only issues of these targets.
 	Targets []string `json:"targets,omitempty"`
-	// How long a condition has to be true, up to 7 days; by default the usual time of each.
+	// How long an issue has to be there, up to 7 days; by default 5 minutes for `down`, `late`, `failing` and `stuck`,
+	// 30 minutes for `held`, 1 minute for `failed`.
 	After Duration `json:"after,omitempty"`
 	// Where the messages go: exactly one of `endpoint`, `slack`, `teams` and `pagerDuty`. URLs have to be allowed by
 	// the egress policy.
@@ -1477,15 +1462,15 @@ type AlertSilence struct {
 // Alert: as in the contract.
 type Alert struct {
 	// Letters, digits, `.`, `_` and `-`.
-	Name       string           `json:"name"`
-	Conditions []AlertCondition `json:"conditions"`
-	Targets    []string         `json:"targets"`
-	// How long a condition has to be true; null for the usual time of each.
+	Name    string      `json:"name"`
+	Kinds   []IssueKind `json:"kinds"`
+	Targets []string    `json:"targets"`
+	// How long an issue has to be there; null for the usual time of each kind.
 	After Duration `json:"after,omitempty"`
 	// Where the messages go. Of a chat only the server is shown, and of PagerDuty's key nothing.
 	To        AlertTo   `json:"to"`
 	CreatedAt time.Time `json:"createdAt"`
-	// Until when nobody is notified that an incident begins; null if they are.
+	// Until when nobody is notified that an issue begins; null if they are.
 	Silence *AlertSilence `json:"silence"`
 	// Why its messages cannot be sent, in words; null if they can.
 	Problem string `json:"problem,omitempty"`
@@ -1503,66 +1488,6 @@ type Silence struct {
 	By string `json:"by,omitempty"`
 	// Why.
 	Reason string `json:"reason,omitempty"`
-}
-
-// Acknowledgement: whether somebody knows of an incident.
-type Acknowledgement struct {
-	// False to end it.
-	Acknowledged bool `json:"acknowledged"`
-	// Until when, or how long from now; 1 day if it is left out.
-	Until Moment `json:"until,omitempty"`
-	// Who.
-	By string `json:"by,omitempty"`
-	// Why.
-	Reason string `json:"reason,omitempty"`
-}
-
-// IncidentState: `open`; `acknowledged`: somebody knows of it; `ended`: its condition is not true any more.
-type IncidentState string
-
-// The words of IncidentState.
-const (
-	IncidentStateOpen         IncidentState = "open"
-	IncidentStateAcknowledged IncidentState = "acknowledged"
-	IncidentStateEnded        IncidentState = "ended"
-)
-
-// IncidentAcknowledged: as in the contract.
-type IncidentAcknowledged struct {
-	At     time.Time `json:"at"`
-	Until  time.Time `json:"until"`
-	By     string    `json:"by,omitempty"`
-	Reason string    `json:"reason,omitempty"`
-}
-
-// Incident: as in the contract.
-type Incident struct {
-	ID string `json:"id"`
-	// Letters, digits, `.`, `_` and `-`.
-	Alert string `json:"alert"`
-	// `targetDown`: a target has an outage (5 minutes).
-	Condition AlertCondition `json:"condition"`
-	// `open`; `acknowledged`: somebody knows of it; `ended`: its condition is not true any more.
-	State  IncidentState `json:"state"`
-	Target string        `json:"target,omitempty"`
-	// What has happened, in words, as it was when somebody was notified last.
-	Summary string `json:"summary"`
-	// The command that shows more.
-	Action string `json:"action"`
-	// How many calls it was about then.
-	Calls int `json:"calls"`
-	// Since when the condition was true.
-	Since time.Time `json:"since"`
-	// When it had been true for long enough.
-	OpenedAt time.Time `json:"openedAt"`
-	// When it was not true any more; null as long as it is.
-	EndedAt *time.Time `json:"endedAt"`
-	// How long it lasted, or has lasted so far.
-	Duration Duration `json:"duration"`
-	// When somebody was notified last that it is open; null if a silence has kept that back.
-	NotifiedAt *time.Time `json:"notifiedAt"`
-	// Who knows of it, and until when that counts; null if nobody does, or that time is over.
-	Acknowledged *IncidentAcknowledged `json:"acknowledged"`
 }
 
 // Outcome: how far the attempt got. `answered`: a response came, and its status decides. `notSent`: the request

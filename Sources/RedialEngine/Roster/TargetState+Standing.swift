@@ -132,6 +132,7 @@ extension TargetState {
   /// Whether it is down, held or fails, or calls wait for it.
   func isTroubled(at now: Timestamp) -> Bool {
     record.outage != nil || isPaused || controls.isTripped || dueCalls > 0 || recent.isFailing(at: now)
+      || !parts.shown(at: now).isEmpty
   }
 
   /// Its due calls, in memory and in its queue in the store.

@@ -2,7 +2,7 @@ public import RedialCore
 public import RedialJSON
 internal import RedialText
 
-/// Whom to notify of what: the conditions, the targets, and where the messages go.
+/// A rule that says who is notified when an issue begins and ends: its kinds, the targets, and where the messages go.
 public struct Alert: StoredRecord, Hashable {
   /// In which shape the messages are, and where they go.
   public enum Channel: String, Sendable, Hashable, CaseIterable, FieldValue {
@@ -21,10 +21,10 @@ public struct Alert: StoredRecord, Hashable {
   public var name = ""
   public var namespace = Namespace.default
   public var createdAt = Timestamp.epoch
-  var conditionNames: [String] = []
-  /// If not empty, only conditions of these targets.
+  private var kindNames: [String] = []
+  /// If not empty, only issues of these targets.
   public var targets: [String] = []
-  /// How long a condition has to be true, in microseconds; nil for each condition's own.
+  /// How long there has to be one, in microseconds; nil for the usual time of its kind.
   var afterMicroseconds: Int?
   public var channel = Channel.endpoint
   /// The URL of the messages; the id of the endpoint for one.
@@ -45,7 +45,7 @@ public struct Alert: StoredRecord, Hashable {
     public static let usualTime = Duration.seconds(3600)
 
     /// A silence that somebody wants.
-    public init(_ request: PauseRequest, at now: Timestamp) {
+    public init(_ request: SilenceRequest, at now: Timestamp) {
       until = request.until ?? now + Self.usualTime
       (by, reason) = (request.attribution.by, request.attribution.reason)
     }
@@ -69,7 +69,8 @@ public struct Alert: StoredRecord, Hashable {
     try visitor.visit("name", &record.name)
     try visitor.visit("namespace", &record.namespace)
     try visitor.visit("createdAt", &record.createdAt)
-    try visitor.visit("conditions", &record.conditionNames)
+    // As earlier builds have called them.
+    try visitor.visit("conditions", &record.kindNames)
     try visitor.visit("targets", &record.targets)
     try visitor.visit("after", &record.afterMicroseconds)
     try visitor.visit("channel", &record.channel)
@@ -78,24 +79,23 @@ public struct Alert: StoredRecord, Hashable {
     try visitor.visit("silence", &record.silence)
   }
 
-  /// What it watches for.
-  public var conditions: [AlertCondition] {
+  /// The kinds of issues that it watches for.
+  public var kinds: [IssueKind] {
     get {
       // One that no longer exists is nothing that the others stand for.
-      conditionNames.isEmpty
-        ? AlertCondition.known(in: namespace) : conditionNames.compactMap(AlertCondition.init(rawValue:))
+      kindNames.isEmpty ? IssueKind.known(in: namespace) : kindNames.compactMap(IssueKind.init(stored:))
     }
-    set { conditionNames = newValue.map(\.rawValue) }
+    set { kindNames = newValue.map(\.rawValue) }
   }
 
-  /// How long a condition has to be true before anybody is notified.
-  public func after(_ condition: AlertCondition) -> Duration {
-    afterMicroseconds.map { .microseconds(Int64($0)) } ?? condition.usualAfter
+  /// How long there has to be an issue before anybody is notified.
+  public func after(_ kind: IssueKind) -> Duration {
+    afterMicroseconds.map { .microseconds(Int64($0)) } ?? kind.usualAfter
   }
 
-  /// Whether it watches for a condition of a target, or of none.
-  public func watches(_ condition: AlertCondition, of target: String?) -> Bool {
-    conditions.contains(condition) && (targets.isEmpty || target.map { targets.contains($0) } ?? false)
+  /// Whether it watches for issues of a kind, of a target or of none.
+  public func watches(_ kind: IssueKind, of target: String?) -> Bool {
+    kinds.contains(kind) && (targets.isEmpty || target.map { targets.contains($0) } ?? false)
   }
 
   /// Whether nobody is to be notified now.
@@ -113,9 +113,9 @@ public struct Alert: StoredRecord, Hashable {
   public func write(problem: String?, at now: Timestamp, to writer: inout JSONWriter) {
     writer.beginObject()
     writer.field("name", name)
-    writer.key("conditions")
+    writer.key("kinds")
     writer.beginArray()
-    for condition in conditions { writer.string(condition.rawValue) }
+    for kind in kinds { writer.string(kind.rawValue) }
     writer.endArray()
     writer.key("targets")
     targets.save(to: &writer)

@@ -10,13 +10,13 @@ public struct AlertDraft: Sendable, Hashable {
     public var routingKey: String?
   }
 
-  public var conditions: [AlertCondition] = []
+  public var kinds: [IssueKind] = []
   public var targets: [String] = []
   public var after: Duration?
   /// Nil if it stays as it is.
   public var destination: Destination?
 
-  enum Member: String, CaseIterable { case conditions, targets, after, to }
+  enum Member: String, CaseIterable { case kinds, targets, after, to }
 
   static let destinationNames = Alert.Channel.allCases.map(\.rawValue) + ["url"]
   /// The longest integration key, in bytes.
@@ -28,7 +28,7 @@ public struct AlertDraft: Sendable, Hashable {
   /// Creates an empty draft.
   public init() {}
 
-  /// Reads a draft, such as `{"to": {"slack": "https://…"}, "conditions": ["targetDown"], "after": "2m"}`.
+  /// Reads a draft, such as `{"to": {"slack": "https://…"}, "kinds": ["down"], "after": "2m"}`.
   ///
   /// - Parameter isNew: Whether there is no alert of the name, so that it must say where its messages go.
   /// - Throws: A problem of status 400 for a text that is not JSON, 422 for everything else, which names each wrong
@@ -50,7 +50,7 @@ public struct AlertDraft: Sendable, Hashable {
   public func applied(to old: Alert?, name: String, in namespace: Namespace, at now: Timestamp) -> Alert {
     var alert = old ?? Alert()
     if old == nil { (alert.name, alert.namespace, alert.createdAt) = (name, namespace, now) }
-    (alert.conditions, alert.targets) = (conditions, targets)
+    (alert.kinds, alert.targets) = (kinds, targets)
     alert.afterMicroseconds = after.map { Int($0.wholeMicroseconds) }
     if let destination {
       (alert.channel, alert.address) = (destination.channel, destination.address)
@@ -68,13 +68,13 @@ public struct AlertDraft: Sendable, Hashable {
     var members = Members(of: Member.self)
     while let member = try reader.nextMember(&members, as: Member.self, of: "an alert", at: "") {
       switch member {
-      case .conditions:
-        let known = AlertCondition.known(in: namespace)
-        let words = try reader.names("/conditions", most: known.count) { name in
+      case .kinds:
+        let known = IssueKind.known(in: namespace)
+        let words = try reader.names("/kinds", most: known.count) { name in
           known.contains { $0.rawValue == name }
             ? nil : "must be one of \(known.map(\.rawValue).joined(separator: ", "))"
         }
-        conditions = words.compactMap(AlertCondition.init)
+        kinds = words.compactMap(IssueKind.init(rawValue:))
       case .targets:
         targets = try reader.targetNames("/targets")
       case .after: after = try reader.duration("/after", in: Self.afterRange)

@@ -1,35 +1,35 @@
 internal import RedialText
 
-/// What begins for several at once is one incident: an outage of a network is one message, not one for each target.
+/// Several that begin at once are one message: an outage of a network, not one for each target.
 extension AlertFinding {
-  /// How many begin together before they are one incident.
+  /// How many begin together before they are one.
   static let fewestTogether = 5
-  /// The most that one incident is about.
+  /// The most that one message is about.
   static let mostTogether = 1000
   /// How many are named.
   private static let mostNamed = 3
 
-  /// What distinguishes the incident about all for which there is no room.
+  /// What distinguishes the notice about all for which there is no room.
   static let beyond = "beyond"
 
-  /// What is true of those that get no incident of their own, because too many are open.
+  /// The finding about those that get no notice of their own, because too many are open.
   ///
-  /// - Parameter found: At least one, all of one condition.
+  /// - Parameter found: At least one, all of one kind.
   static func beyond(_ found: [AlertFinding]) -> AlertFinding {
     var all = found.count == 1 ? found[0] : together(found)
     (all.subject, all.members) = (beyond, [])
-    all.summary = "So many incidents are open that this has none of its own: \(all.summary)"
+    all.summary = "So many alerts are open that this has none of its own: \(all.summary)"
     return all
   }
 
-  /// What is true of several, in one.
+  /// Several findings in one.
   ///
-  /// - Parameter found: At least one, all of one condition.
+  /// - Parameter found: At least one, all of one kind.
   static func together(_ found: [AlertFinding]) -> AlertFinding {
-    let sorted = found.sorted { $0.subject < $1.subject }
+    let sorted = found.sorted { ($0.target ?? "", $0.subject) < ($1.target ?? "", $1.subject) }
     var all = sorted[0]
     all.members = sorted.map(\.subject)
-    // Never that of one, nor of others: these may have incidents of their own.
+    // Never that of one, nor of others: these may have notices of their own.
     var hash = FNV1a()
     for member in all.members { hash.add("\(member)\n") }
     all.subject = "several/\(all.subject)/\(hash.value)"
@@ -44,27 +44,27 @@ extension AlertFinding {
     let why = causes.isEmpty ? "" : ": " + causes.joined(separator: ", ")
     var names: [String] = []
     for one in sorted where names.count < mostNamed {
-      let name = PlainText.escaped(one.target ?? one.subject)
+      let name = PlainText.escaped(one.target ?? one.summary)
       if !names.contains(name) { names.append(name) }
     }
     let calls = all.calls == 0 ? "" : " They have \(all.calls) calls."
     all.summary =
-      "\(found.count) \(all.condition.ofSeveral)\(why). Among them: \(names.joined(separator: ", ")).\(calls)"
-    all.action = all.condition == .callsFailed || all.condition == .callsStuck ? "redial issues" : "redial targets"
+      "\(found.count) \(all.kind.ofSeveral)\(why). Among them: \(names.joined(separator: ", ")).\(calls)"
+    all.action = all.kind == .failed || all.kind == .stuck ? "redial issues" : "redial targets"
     return all
   }
 }
 
-extension AlertCondition {
+extension IssueKind {
   /// The words after a number.
   fileprivate var ofSeveral: String {
     switch self {
-    case .targetDown: "targets are down"
-    case .targetFails: "targets have not answered with success in 15 minutes"
-    case .targetHeld: "targets are held, and calls wait for them"
-    case .callsLate: "targets are late"
-    case .callsFailed: "groups of calls have failed"
-    case .callsStuck: "checks of the store find calls"
+    case .down: "targets are down"
+    case .failing: "targets, or parts of them, fail again and again"
+    case .held: "targets are held, and calls wait for them"
+    case .late: "targets are late"
+    case .failed: "groups of calls have failed"
+    case .stuck: "checks of the store find calls"
     }
   }
 }

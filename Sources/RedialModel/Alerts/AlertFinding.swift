@@ -1,22 +1,37 @@
 public import RedialCore
 internal import RedialText
 
-/// Something that is true now, and that an alert may watch for. A record, so that instances can tell each other what they find.
+/// Which issue, and of which target: as one text, which tells also of one among several whose target it is.
+struct AlertSubject {
+  let text: String
+
+  init(_ text: String) { self.text = text }
+
+  /// - Parameters:
+  ///   - issue: The id of the issue.
+  ///   - target: Its target, without its namespace.
+  init(_ issue: String, _ target: String?) { text = target.map { "\(issue) \($0)" } ?? issue }
+
+  var issue: String { String(text.prefix { $0 != " " }) }
+  var target: String { String(text.drop { $0 != " " }.dropFirst()) }
+}
+
+/// An issue in the words of an alert. A record, so that instances can tell each other what they find.
 public struct AlertFinding: StoredRecord, Hashable {
-  public var condition: AlertCondition { AlertCondition(rawValue: conditionName) ?? .callsStuck }
-  private var conditionName = ""
+  public var kind: IssueKind { IssueKind(rawValue: kindName) ?? .stuck }
+  private var kindName = ""
   public var namespace = Namespace.default
-  /// What it is true of: a target, an issue or a check of the store. With the condition it distinguishes incidents.
+  /// The text of an ``AlertSubject``, or what distinguishes several.
   public var subject = ""
   /// The target, without its namespace; nil if it is about none.
   public var target: String?
-  /// Since when it is true; nil if nobody knows, and so since it was found.
+  /// Since when it counts; nil if nobody knows, and so since it was found.
   public var since: Timestamp?
   /// In which words others have it in common; empty for none.
   public var cause = ""
-  /// Of which subjects it is true, if it was found of several at once; none if it is about one.
+  /// The subjects, if several were found at once; none if it is about one.
   public var members: [String] = []
-  /// Whether it is nearly over: then it keeps an incident open, and opens none.
+  /// Whether it is nearly over: then it is reported only if it was before.
   public var isEnding = false
   /// How many calls it is about.
   public var calls = 0
@@ -27,12 +42,12 @@ public struct AlertFinding: StoredRecord, Hashable {
 
   public init() {}
 
-  public var isComplete: Bool { AlertCondition(rawValue: conditionName) != nil }
+  public var isComplete: Bool { IssueKind(rawValue: kindName) != nil }
 
   public static func fields<Visitor: FieldVisitor & ~Copyable>(
     _ visitor: inout Visitor, _ record: inout AlertFinding
   ) throws(Visitor.Failure) {
-    try visitor.visit("condition", &record.conditionName)
+    try visitor.visit("kind", &record.kindName)
     try visitor.visit("namespace", &record.namespace)
     try visitor.visit("subject", &record.subject)
     try visitor.visit("target", &record.target)
@@ -47,14 +62,15 @@ public struct AlertFinding: StoredRecord, Hashable {
 
   /// Creates a finding.
   public init(
-    _ condition: AlertCondition, _ subject: String, target: String? = nil, since: Timestamp? = nil, calls: Int,
+    _ kind: IssueKind, _ issue: String, target: String? = nil, since: Timestamp? = nil, calls: Int,
     summary: String, action: String
   ) {
-    (conditionName, self.subject, self.target, self.since) = (condition.rawValue, subject, target, since)
+    (kindName, self.target, self.since) = (kind.rawValue, target, since)
+    subject = AlertSubject(issue, target).text
     (self.calls, self.summary, self.action) = (calls, summary, action)
   }
 
-  /// What is true of a target.
+  /// What is wrong with a target.
   ///
   /// - Parameters:
   ///   - lateAfter: From when on a due call is late.
@@ -63,53 +79,53 @@ public struct AlertFinding: StoredRecord, Hashable {
   ) -> [AlertFinding] {
     // A message about a target of webhooks would be another webhook.
     guard !target.key.isOfWebhooks else { return [] }
-    let (key, shown) = (target.key.bare, PlainText.escaped(target.key.bare))
-    let action = "redial targets \(ShellWord.plain(key))" + option(target.key.namespace)
-    // Those in their backoff wait for the target, too.
-    let waiting = max(target.waiting, target.backlog.total)
-    let wait = waiting == 0 ? "" : " \(calls(waiting, one: "waits", several: "wait"))."
+    let issues = CallIssue.of(target, lateAfter: lateAfter, at: now)
     let isHeld = target.isPaused || target.isTripped
-    var findings: [AlertFinding] = []
-    func add(_ condition: AlertCondition, since: Timestamp? = nil, calls: Int, cause: String = "", _ summary: String) {
-      var finding = AlertFinding(
-        condition, key, target: key, since: since, calls: calls, summary: summary, action: action)
-      (finding.namespace, finding.cause) = (target.key.namespace, cause)
-      findings.append(finding)
+    return issues.compactMap { issue in
+      // What an outage or an operator has made late is not news.
+      let isCovered = (target.outage != nil || isHeld) && (issue.id.kind == .late || issue.id.kind == .failing)
+      return isCovered ? nil : AlertFinding(issue, of: target, lateAfter: lateAfter, at: now)
     }
-    if let outage = target.outage {
-      let time = max(.zero, now - outage.since).roughly
-      add(
-        .targetDown, since: outage.since, calls: waiting, cause: SpokenWords.of(outage.cause),
-        "\(shown) is down for \(time): \(SpokenWords.of(outage.cause)).\(wait)")
-      findings[0].isEnding = outage.closedAt != nil
-    } else if !isHeld, target.recent.isFailing(at: now) {
-      add(.targetFails, calls: waiting, "No attempt at \(shown) has succeeded in 15 minutes.\(wait)")
-    }
-    if isHeld, target.waiting > 0 {
-      let how = target.isPaused ? "paused" : "tripped"
-      add(.targetHeld, calls: waiting, cause: how, "Somebody has \(how) \(shown).\(wait)")
-    }
-    if target.outage == nil, !isHeld, target.waiting > 0, let (oldest, waits) = target.late(after: lateAfter, at: now) {
-      let reasons =
-        waits
+  }
+
+  private init(_ issue: CallIssue, of target: TargetSnapshot, lateAfter: Duration, at now: Timestamp) {
+    let shown = PlainText.escaped(target.key.bare)
+    let wait = issue.calls == 0 ? "" : " \(Self.calls(issue.calls, one: "waits", several: "wait"))."
+    let (since, summary): (Timestamp?, String)
+    switch issue.id.kind {
+    case .down:
+      let time = max(.zero, now - issue.firstAt).roughly
+      (since, summary) = (issue.firstAt, "\(shown) is down for \(time): \(SpokenWords.of(issue.error)).\(wait)")
+    case .held: (since, summary) = (nil, "Somebody has \(issue.error) \(shown).\(wait)")
+    case .late:
+      let reasons = (target.late(after: lateAfter, at: now)?.waits ?? [:])
         .sorted { ($1.value, $0.key.rawValue) < ($0.value, $1.key.rawValue) }.map { SpokenWords.of("\($0.key.name)") }
-      let cause = reasons.isEmpty ? "" : " They wait for: \(reasons.joined(separator: ", "))."
-      add(
-        .callsLate, since: oldest + lateAfter, calls: target.waiting,
-        "\(shown) is late: \(calls(target.waiting, one: "waits", several: "wait")), the oldest for "
-          + "\((now - oldest).roughly).\(cause)")
+      since = issue.firstAt + lateAfter
+      summary =
+        "\(shown) is late: \(Self.calls(issue.calls, one: "waits", several: "wait")), the oldest for "
+        + "\((now - issue.firstAt).roughly). They wait for: \(reasons.joined(separator: ", "))."
+    case .failing where target.recent.isFailing(at: now):
+      (since, summary) = (nil, "No attempt at \(shown) has succeeded in 15 minutes.\(wait)")
+    default:
+      since = issue.firstAt
+      summary =
+        "\(shown): \(PlainText.escaped(issue.error)). \(Self.calls(issue.calls, one: "is", several: "are")) tried again."
     }
-    return findings
+    self.init(
+      issue.id.kind, issue.id.description, target: target.key.bare, since: since, calls: issue.calls, summary: summary,
+      action: "redial targets \(ShellWord.plain(target.key.bare))" + Self.option(target.key.namespace))
+    (namespace, isEnding) = (target.key.namespace, issue.isEnding)
+    cause = issue.id.kind == .down || issue.id.kind == .held ? SpokenWords.of(issue.error) : ""
   }
 
   private static func option(_ namespace: Namespace) -> String {
     namespace.isDefault ? "" : " --namespace \(namespace.name)"
   }
 
-  /// Calls that have failed alike; nil if that was long ago, or somebody knows of it.
+  /// Calls that have failed alike; nil if that was long ago, or is done with.
   public init?(_ issue: CallIssue, at now: Timestamp) {
-    guard issue.kind == .call, !issue.isPending, issue.state(at: now) == .open,
-      now - issue.lastAt < AlertCondition.recentFailure
+    guard issue.callKind == .call, let reason = issue.id.failure, issue.state(at: now) != .resolved,
+      now - issue.lastAt < IssueKind.recentFailure
     else { return nil }
     let recent = min(issue.calls, issue.hours?.last ?? 0)
     let all = issue.calls > recent ? ", \(issue.calls) in all" : ""
@@ -119,23 +135,24 @@ public struct AlertFinding: StoredRecord, Hashable {
       : Self.calls(recent, one: "has failed", several: "have failed") + " in the last hour" + all
     let error = issue.error.isEmpty ? "" : ": \(PlainText.escaped(issue.error))"
     self.init(
-      .callsFailed, issue.id.description, target: issue.target.bare, since: nil, calls: issue.calls,
+      .failed, issue.id.description, target: issue.target.bare, since: nil, calls: issue.calls,
       summary:
-        "\(PlainText.escaped(issue.target.bare)): \(words)\(error) (\(SpokenWords.of("\(issue.id.cause.name)"))).",
+        "\(PlainText.escaped(issue.target.bare)): \(words)\(error) (\(SpokenWords.of("\(reason.name)"))).",
       action: "redial issues show \(issue.id)" + Self.option(issue.target.namespace))
   }
 
   /// Calls fail with more errors than are looked at.
   public static let manyErrors = AlertFinding(
-    .callsFailed, "many", calls: 0,
+    .failed, "many", calls: 0,
     summary: "Calls fail with more errors at once than are looked at, so that not each of them is reported.",
     action: "redial issues")
 
   /// Calls that a check of the store finds.
-  public init(check: String, calls: Int) {
+  public init(ofCheck issue: CallIssue) {
     self.init(
-      .callsStuck, check, calls: calls,
-      summary: "The store's check \(check) finds \(calls) call\(calls == 1 ? "" : "s"); this must be 0.",
+      .stuck, issue.id.description, calls: issue.calls,
+      summary:
+        "The store's check \(issue.error) finds \(issue.calls) call\(issue.calls == 1 ? "" : "s"); this must be 0.",
       action: "redial doctor")
   }
 

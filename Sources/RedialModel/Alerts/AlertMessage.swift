@@ -15,7 +15,7 @@ public struct AlertMessage: Sendable {
     /// Somebody knows of it. Only PagerDuty is notified.
     case acknowledged
 
-    /// Whether the incident is over.
+    /// Whether it is over.
     var isEnd: Bool { self == .ended || self == .unwatched }
 
     /// The type of the event, for endpoints and the label of the webhook.
@@ -23,13 +23,12 @@ public struct AlertMessage: Sendable {
   }
 
   public let kind: Kind
-  private let incident: Incident
-  private let mark: IncidentMark?
+  private let notice: AlertNotice
   private let now: Timestamp
 
-  /// A message about an incident.
-  public init(_ kind: Kind, _ incident: Incident, _ mark: IncidentMark?, at now: Timestamp) {
-    (self.kind, self.incident, self.mark, self.now) = (kind, incident, mark, now)
+  /// A message about what an alert reports.
+  public init(_ kind: Kind, _ notice: AlertNotice, at now: Timestamp) {
+    (self.kind, self.notice, self.now) = (kind, notice, now)
   }
 
   /// The content of the call that is the message: in no channel's shape and without secrets, because only the attempt knows
@@ -40,12 +39,8 @@ public struct AlertMessage: Sendable {
     writer.field("alertMessage", kind.rawValue)
     writer.field("at", Int(now.microseconds))
     writer.field("alertCreatedAt", Int(alert.createdAt.microseconds))
-    writer.key("incident")
-    writer.raw(incident.bytes)
-    if let mark {
-      writer.key("mark")
-      writer.raw(mark.bytes)
-    }
+    writer.key("notice")
+    writer.raw(notice.bytes)
     writer.endObject()
     return writer.bytes
   }
@@ -57,7 +52,7 @@ public struct AlertMessage: Sendable {
     stored.withUnsafeBufferPointer { bytes in
       var reader = JSONReader(bytes)
       var (kind, at, made) = (nil as Kind?, nil as Timestamp?, nil as Timestamp?)
-      var (incident, mark) = (nil as Incident?, nil as IncidentMark?)
+      var notice: AlertNotice?
       do throws(JSONError) {
         try reader.beginObject()
         while let name = try reader.nextKey() {
@@ -65,23 +60,22 @@ public struct AlertMessage: Sendable {
           case "alertMessage": kind = Kind(rawValue: try reader.string())
           case "at": at = Timestamp(microseconds: try reader.integer())
           case "alertCreatedAt": made = Timestamp(microseconds: try reader.integer())
-          case "incident": incident = Incident(document: Array(reader.raw(try reader.skipValue())))
-          case "mark": mark = IncidentMark(document: Array(reader.raw(try reader.skipValue())))
+          case "notice": notice = AlertNotice(document: Array(reader.raw(try reader.skipValue())))
           default: _ = try reader.skipValue()
           }
         }
       } catch {
         return nil
       }
-      guard let kind, let at, let made, let incident else { return nil }
-      return (AlertMessage(kind, incident, mark, at: at), made)
+      guard let kind, let at, let made, let notice else { return nil }
+      return (AlertMessage(kind, notice, at: at), made)
     }
   }
 
   /// The content that a channel takes.
   public func body(for alert: Alert) -> [UInt8] {
     switch alert.channel {
-    case .endpoint: return WebhookPayload.make(kind.event, at: now) { incident.write(mark, at: now, to: &$0) }
+    case .endpoint: return WebhookPayload.make(kind.event, at: now) { notice.write(at: now, to: &$0) }
     case .slack: return slack
     case .teams: return teams
     case .pagerDuty: return pagerDuty(alert.routingKey ?? "")
@@ -90,33 +84,33 @@ public struct AlertMessage: Sendable {
 
   /// The first line: what a phone shows.
   private var title: String {
-    let time = incident.duration(at: now).roughly
+    let time = notice.duration(at: now).roughly
     switch kind {
-    case .test: return "A test of the alert \(incident.alert). Nothing has happened."
-    case .unwatched: return "Not watched any more, after \(time): \(incident.summary)"
+    case .test: return "A test of the alert \(notice.alert). Nothing has happened."
+    case .unwatched: return "Not watched any more, after \(time): \(notice.summary)"
     case .ended: return "Over after \(time): \(over)"
     // Reported again, or late because of a silence.
-    case .opened where incident.notifiedAt != incident.openedAt: return "Still open after \(time): \(incident.summary)"
-    case .opened, .acknowledged: return incident.summary
+    case .opened where notice.notifiedAt != notice.openedAt: return "Still open after \(time): \(notice.summary)"
+    case .opened, .acknowledged: return notice.summary
     }
   }
 
-  /// What is not true any more.
+  /// What is over.
   private var over: String {
-    let target = PlainText.escaped(incident.target ?? "")
-    guard incident.members.isEmpty else { return "it is true of none of the \(incident.members.count) any more." }
-    return switch incident.condition {
-    case .targetDown, .targetFails: "\(target) works again."
-    case .targetHeld: "\(target) is not held any more, or no call waits for it."
-    case .callsLate: "calls to \(target) are on time again."
-    case .callsFailed: "no more calls to \(target) fail like this. Those that failed are kept."
-    case .callsStuck: "the store's check \(incident.subject) finds no calls any more."
+    let target = PlainText.escaped(notice.target ?? "")
+    guard notice.members.isEmpty else { return "none of the \(notice.members.count) is there any more." }
+    return switch notice.kind {
+    case .down, .failing: "\(target) works again."
+    case .held: "\(target) is not held any more, or no call waits for it."
+    case .late: "calls to \(target) are on time again."
+    case .failed: "no more calls to \(target) fail like this. Those that failed are kept."
+    case .stuck: "the store's check finds no calls any more."
     }
   }
 
   private var details: String {
-    let of = "\(incident.alert), namespace \(incident.namespace.name), since \(TimestampText.format(incident.since))"
-    return kind == .test ? of + ". More: " : of + ", \(incident.id). More: "
+    let of = "\(notice.alert), namespace \(notice.namespace.name), since \(TimestampText.format(notice.since))"
+    return kind == .test ? of + ". More: " : of + ", \(notice.issue?.description ?? notice.id). More: "
   }
 
   /// https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks
@@ -125,7 +119,7 @@ public struct AlertMessage: Sendable {
     writer.beginObject()
     let mark = kind == .test ? ":white_circle:" : kind.isEnd ? ":large_green_circle:" : ":red_circle:"
     writer.field(
-      "text", "\(mark) *\(Self.slackText(title))*\n\(Self.slackText(details))`\(Self.slackCode(incident.action))`")
+      "text", "\(mark) *\(Self.slackText(title))*\n\(Self.slackText(details))`\(Self.slackCode(notice.action))`")
     // What a target has answered may have links.
     writer.field("unfurl_links", false)
     writer.field("unfurl_media", false)
@@ -171,7 +165,7 @@ public struct AlertMessage: Sendable {
     writer.field("version", "1.4")
     writer.key("body")
     writer.beginArray()
-    for (text, color) in [(title, kind == .opened ? "Attention" : "Good"), (details + incident.action, "Default")] {
+    for (text, color) in [(title, kind == .opened ? "Attention" : "Good"), (details + notice.action, "Default")] {
       writer.beginObject()
       writer.field("type", "TextBlock")
       writer.field("text", Self.cardText(text))
@@ -213,20 +207,20 @@ public struct AlertMessage: Sendable {
       case .acknowledged: "acknowledge"
       }
     writer.field("event_action", action)
-    writer.field("dedup_key", incident.id)
+    writer.field("dedup_key", notice.id)
     writer.field("client", "Redial")
     writer.key("payload")
     writer.beginObject()
     writer.field("summary", String(title.prefix(Self.longestSummary)))
-    let target = incident.members.isEmpty ? incident.target : nil
+    let target = notice.members.isEmpty ? notice.target : nil
     writer.field("source", target ?? "redial")
-    writer.field("severity", kind == .test ? "info" : incident.condition.severity)
-    writer.field("timestamp", incident.since)
+    writer.field("severity", kind == .test ? "info" : notice.kind.severity)
+    writer.field("timestamp", notice.since)
     if let target { writer.field("component", target) }
-    writer.field("group", incident.namespace.name)
-    writer.field("class", incident.condition.rawValue)
+    writer.field("group", notice.namespace.name)
+    writer.field("class", notice.kind.rawValue)
     writer.key("custom_details")
-    incident.write(mark, at: now, to: &writer)
+    notice.write(at: now, to: &writer)
     writer.endObject()
     writer.endObject()
     return writer.bytes

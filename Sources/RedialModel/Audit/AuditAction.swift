@@ -29,7 +29,6 @@ public enum AuditAction: String, Sendable, Hashable, CaseIterable {
   case alertTested = "alert.tested"
   case credentialPut = "credential.put"
   case credentialRemoved = "credential.removed"
-  case incidentChanged = "incident.changed"
   case dataKeysReplaced = "dataKeys.replaced"
   case dataKeysErased = "dataKeys.erased"
   case commitsLost = "commits.lost"

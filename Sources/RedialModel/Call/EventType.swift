@@ -29,9 +29,9 @@ public enum EventType: String, Sendable, Hashable, CaseIterable {
   case endpointDisabled = "endpoint.disabled"
   /// A client tests its webhook endpoint, which is the only one that gets this.
   case webhookTest = "webhook.test"
-  /// An incident of an alert is open. Only where the alert leads gets this.
+  /// An alert reports an issue. Only where the alert leads gets this.
   case alertOpened = "alert.opened"
-  /// An incident of an alert is over.
+  /// What an alert has reported is over.
   case alertEnded = "alert.ended"
   /// The content of a call was erased: instances send it to each other, so that none keeps the content in its events.
   case callErased = "call.erased"

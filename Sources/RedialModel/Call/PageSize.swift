@@ -15,8 +15,6 @@ public struct PageSize: Sendable, Hashable {
   public static let attempts = PageSize(usual: 1000, most: 1000)
   /// Lists that are mostly short: policies, keys, endpoints, alerts, operations, instances.
   public static let documents = PageSize(usual: 250, most: 1000)
-  /// Incidents of alerts.
-  public static let incidents = PageSize(usual: 100, most: 1000)
   /// Records of the audit log.
   public static let audit = PageSize(usual: 100, most: 1000)
 }

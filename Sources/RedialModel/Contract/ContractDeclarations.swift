@@ -71,8 +71,7 @@
         Declaration(path: "CredentialDraft", source: "CredentialDraft", schema: CredentialDraft.schema),
         Declaration(path: "CredentialName", source: "StoredPolicy", schema: PolicyDraft.name),
         Declaration(path: "AlertDraft", source: "AlertDraft", schema: AlertDraft.schema),
-        Declaration(path: "Silence", source: "PauseRequest", schema: PauseRequest.schema("silenced")),
-        Declaration(path: "Acknowledgement", source: "PauseRequest", schema: PauseRequest.schema("acknowledged")),
+        Declaration(path: "Silence", source: "SilenceRequest", schema: SilenceRequest.schema),
         Declaration(path: "Attribution", source: "Attribution", schema: Attribution.schema),
         Declaration(path: "TargetSettings", source: "TargetOverrides", schema: TargetOverrides.schema),
         Declaration(
@@ -105,7 +104,7 @@
     private static var parameters: [Declaration] {
       let sizes: [(operation: String, size: PageSize)] = [
         ("listCalls", .calls), ("listWebhookDeliveries", .calls), ("listTargets", .targets), ("listIssues", .issues),
-        ("listIncidents", .incidents), ("listAudit", .audit),
+        ("listAudit", .audit),
       ]
       return CallFilter.names.map { name in
         // This stops the generation: it runs in a development program alone.
@@ -136,10 +135,9 @@
         words("BulkAction", "BulkOperation.Action", BulkOperation.Action.allCases.map(\.name)),
         words(
           "BulkOperation/properties/state", "BulkOperation.State", BulkOperation.State.allCases.map(\.name)),
+        words("IssueKind", "IssueKind", IssueKind.allCases.map(\.rawValue)),
         words("IssueState", "CallIssue.State", CallIssue.State.allCases.map(\.rawValue)),
         words("CredentialType", "CredentialType", CredentialType.allCases.map(\.rawValue)),
-        words("AlertCondition", "AlertCondition", AlertCondition.allCases.map(\.rawValue)),
-        words("IncidentState", "Incident.State", Incident.State.allCases.map(\.rawValue)),
         words("AuditAction", "AuditAction", AuditAction.allCases.map(\.rawValue)),
         words(
           "AuditRecord/properties/actorKind", "AuditRecord.ActorKind", AuditRecord.ActorKind.allCases.map(\.rawValue)),

@@ -86,14 +86,14 @@
     }
   }
 
-  extension PauseRequest {
-    /// - Parameter name: The name of the first member.
-    static func schema(_ name: String) -> MemberSchema {
-      .object(names(name), required: [name]) { member in
+  extension SilenceRequest {
+    static var schema: MemberSchema {
+      .object(Member.self, required: [.silenced]) { member in
         switch member {
-        case name: .flag
-        case "until": .any(of: .time, .duration)
-        default: Attribution.Member(rawValue: member).map(Attribution.member)
+        case .silenced: .flag
+        case .until: .any(of: .time, .duration)
+        case .by: Attribution.member(.by)
+        case .reason: Attribution.member(.reason)
         }
       }
     }
@@ -103,7 +103,7 @@
     static var schema: MemberSchema {
       .object(Member.self) { member in
         switch member {
-        case .conditions: .list(of: .reference("AlertCondition"), 0...AlertCondition.allCases.count)
+        case .kinds: .list(of: .reference("IssueKind"), 0...IssueKind.allCases.count)
         case .targets: DescriptorReader.targetNames
         case .after: .duration
         case .to: destination

@@ -1,43 +1,40 @@
 public import RedialCore
 
-/// Which group a call belongs to: the calls of one kind and one target that failed for one reason with one error, or that
-/// are late for one reason.
+/// Which issue it is: one for a target, what is wrong with it, and in what. Calls that failed are one for each reason and error.
 ///
-/// It follows from these alone, so that every instance gives the same, and no call is counted in two groups. The lowest
-/// byte is the reason, and the others are a hash: two of a million groups share one with a probability of 0.002.
+/// It follows from these alone, so that every instance gives the same, and no call is counted in two. The lowest byte is the cause, and the others are a hash: two of a million groups share one with a probability of 0.002.
 public struct IssueID: Sendable, Hashable {
-  /// Why the calls of a group are in it.
+  /// What is wrong, and for failed calls why they failed.
   public enum Cause: Sendable, Hashable {
     case failed(StopReason)
-    /// They are due, and wait.
-    case late(WaitReason)
+    case late, failing, down, held, stuck
 
-    /// The word in the API for the reason.
-    public var name: StaticString {
+    public var kind: IssueKind {
       switch self {
-      case .failed(let reason): reason.name
-      case .late(let reason): reason.name
+      case .failed: .failed
+      case .late: .late
+      case .failing: .failing
+      case .down: .down
+      case .held: .held
+      case .stuck: .stuck
       }
     }
 
+    private static let others: [(byte: UInt8, cause: Cause)] = [
+      (0xc0, .late), (0xc1, .failing), (0xc2, .down), (0xc3, .held), (0xc4, .stuck),
+    ]
+
     fileprivate init?(byte: UInt8) {
-      if byte & Self.lateBit != 0 {
-        guard let reason = WaitReason(rawValue: byte & ~Self.lateBit) else { return nil }
-        self = .late(reason)
-      } else {
-        guard let reason = StopReason(rawValue: byte) else { return nil }
-        self = .failed(reason)
-      }
+      guard
+        let cause = Self.others.first(where: { $0.byte == byte })?.cause ?? StopReason(rawValue: byte).map(Self.failed)
+      else { return nil }
+      self = cause
     }
 
     fileprivate var byte: UInt8 {
-      switch self {
-      case .failed(let reason): reason.rawValue
-      case .late(let reason): reason.rawValue | Self.lateBit
-      }
+      if case .failed(let reason) = self { return reason.rawValue }
+      return Self.others.first { $0.cause == self }?.byte ?? 0
     }
-
-    private static let lateBit: UInt8 = 0x80
   }
 
   /// The integer, more than 255 and less than 2^56.
@@ -75,9 +72,10 @@ public struct IssueID: Sendable, Hashable {
     self.init(rawValue: value)
   }
 
-  /// Why its calls are in it.
+  /// What is wrong.
   public var cause: Cause { Self.cause(in: rawValue) ?? .failed(.notRetryable) }
-  /// Why its calls failed; nil if they are late.
+  public var kind: IssueKind { cause.kind }
+  /// Why its calls failed; nil if they have not.
   public var failure: StopReason? { if case .failed(let reason) = cause { reason } else { nil } }
 
   fileprivate static func cause(in value: Int64) -> Cause? { Cause(byte: UInt8(truncatingIfNeeded: value)) }

@@ -32,7 +32,7 @@ public struct IssueMark: StoredRecord, Hashable {
     isResolved = request.state == .resolved
     (at, until) = (now, isResolved ? nil : request.until ?? now + Self.usualTime)
     (by, reason) = (request.attribution.by, request.attribution.reason)
-    (kind, target, error) = (Int(issue.kind.rawValue), issue.target.text, issue.error)
+    (kind, target, error) = (Int(issue.callKind.rawValue), issue.target.text, issue.error)
     (firstAt, lastAt) = (issue.firstAt, issue.lastAt)
   }
 
@@ -52,14 +52,14 @@ public struct IssueMark: StoredRecord, Hashable {
     try visitor.visit("lastAt", &record.lastAt)
   }
 
-  public var isComplete: Bool { !id.isEmpty && !target.isEmpty }
+  public var isComplete: Bool { !id.isEmpty }
 
-  /// The target of the issue; nil if the record is damaged.
-  public var targetKey: TargetKey? { target.isEmpty ? nil : TargetKey(qualified: target) }
+  /// The target of the issue.
+  public var targetKey: TargetKey { TargetKey(qualified: target) }
 
   /// It as a store has it.
   public var document: StoredDocument {
-    StoredDocument(.issue, id: Self.documentID(of: id, in: targetKey?.namespace ?? .default), bytes)
+    StoredDocument(.issue, id: Self.documentID(of: id, in: targetKey.namespace), bytes)
   }
 
   /// The id of the document about an issue: with its namespace, so that no other namespace's id is ever the same.

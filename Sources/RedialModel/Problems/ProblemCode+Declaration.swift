@@ -394,7 +394,7 @@ extension ProblemCode {
     case .issueNotFound:
       ProblemDeclaration(
         .issues, 404, title: "There is no such issue",
-        cause: "No failed or late call is in the issue, and nobody has made a statement about it.",
+        cause: "The issue is not there any more, and nobody has made a statement about it.",
         remedy: "Look it up: `redial issues`.")
     case .invalidIssue:
       ProblemDeclaration(
@@ -403,9 +403,10 @@ extension ProblemCode {
         remedy: "Correct what `errors` names.")
     case .issueNotResolved:
       ProblemDeclaration(
-        .issues, 409, title: "Calls still wait",
-        cause: "Late calls are an issue until none of them waits any more.",
-        remedy: "Acknowledge it, or look at the target of the calls.")
+        .issues, 409, title: "The issue is still there",
+        cause:
+          "Only failed calls can be done with by hand. Every other issue is over when what it says is not so any more.",
+        remedy: "Acknowledge it, or look at its target.")
     case .credentialNotFound:
       ProblemDeclaration(
         .targets, 404, title: "There is no such credential",
@@ -452,18 +453,8 @@ extension ProblemCode {
     case .invalidChange:
       ProblemDeclaration(
         .issues, 422, title: "This cannot be changed like that",
-        cause: "Members of a silence or of an acknowledgement are unknown, missing or not valid.",
+        cause: "Members of a silence are unknown, missing or not valid.",
         remedy: "Correct what `errors` names.")
-    case .incidentNotFound:
-      ProblemDeclaration(
-        .issues, 404, title: "There is no such incident",
-        cause: "No incident has this id in the namespace, or it was forgotten.",
-        remedy: "Look it up in `GET /v1/incidents`.")
-    case .incidentEnded:
-      ProblemDeclaration(
-        .issues, 409, title: "The incident is over",
-        cause: "Nobody is notified any more of an incident that is over.",
-        remedy: "Nothing.")
     case .ownedElsewhere:
       ProblemDeclaration(
         .instances, 503, title: "Another instance has this target",

@@ -95,8 +95,6 @@ public enum ProblemCode: String, CaseIterable, Sendable, Hashable {
   case tooManyAlerts
   case alertWithoutReceiver
   case invalidChange
-  case incidentNotFound
-  case incidentEnded
 
   case ownedElsewhere
   case leaderUnreachable

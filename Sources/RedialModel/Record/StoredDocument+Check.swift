@@ -17,8 +17,7 @@ extension StoredDocument {
     case .operation: _ = try BulkOperation(bytes)
     case .issue: try IssueMark.check(bytes)
     case .alert: try Alert.check(bytes)
-    case .incident: try Incident.check(bytes)
-    case .incidentMark: try IncidentMark.check(bytes)
+    case .notice: try AlertNotice.check(bytes)
     case .credential: try Credential.check(bytes)
     case .audit: try AuditRecord.check(bytes)
     case .targetPrivacy:

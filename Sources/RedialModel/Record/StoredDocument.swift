@@ -14,9 +14,7 @@ public struct StoredDocument: Sendable, Hashable {
     /// Whom to notify of what.
     case alert
     /// What alerts have reported.
-    case incident
-    /// Statements about incidents.
-    case incidentMark
+    case notice
     /// What proves to targets who sends a request.
     case credential
     /// Access tokens that instances share.
@@ -32,7 +30,7 @@ public struct StoredDocument: Sendable, Hashable {
     public var isSecret: Bool {
       switch self {
       case .webhookEndpoint, .credential, .accessToken, .alert: true
-      case .apiKey, .policy, .operation, .issue, .incident, .incidentMark, .targetPrivacy, .audit, .dataKey: false
+      case .apiKey, .policy, .operation, .issue, .notice, .targetPrivacy, .audit, .dataKey: false
       }
     }
 

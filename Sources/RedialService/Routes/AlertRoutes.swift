@@ -4,7 +4,7 @@ internal import RedialJSON
 internal import RedialModel
 internal import RedialStore
 
-/// Alerts, and the incidents that they have reported.
+/// Alerts.
 struct AlertRoutes: RouteGroup {
   let queries: Queries
   let clock: Clock
@@ -18,7 +18,6 @@ struct AlertRoutes: RouteGroup {
   let maxAlerts: Int
 
   private static let one = "/v1/alerts/{name}"
-  private static let incident = "/v1/incidents/{id}"
 
   var routes: [Route] {
     [
@@ -29,9 +28,6 @@ struct AlertRoutes: RouteGroup {
       Route(.patch, Self.one, .scope(.operate), server: .leader, audit: .alertSilenced, serve: silence),
       Route(.delete, Self.one, .scope(.admin), server: .leader, audit: .alertRemoved, serve: remove),
       Route(.post, Self.one + "/test", .scope(.admin), server: .owner, audit: .alertTested, serve: test),
-      Route(.get, "/v1/incidents", .scope(.read), serve: listIncidents),
-      Route(.get, Self.incident, .scope(.read), serve: showIncident),
-      Route(.patch, Self.incident, .scope(.operate), server: .leader, audit: .incidentChanged, serve: acknowledge),
     ]
   }
 
@@ -102,7 +98,7 @@ struct AlertRoutes: RouteGroup {
   private func silence(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
     try request.checkNoParameters()
     try request.checkJSON()
-    var wanted = try PauseRequest.read(request.content, "silenced", at: clock.now)
+    var wanted = try SilenceRequest.read(request.content, at: clock.now)
     exchange.caller.sign(&wanted.attribution)
     let (name, namespace) = (try exchange.alertName(), exchange.caller.namespace)
     changes.makeDocuments(exchange) { [wanted] store in
@@ -119,16 +115,17 @@ struct AlertRoutes: RouteGroup {
     }
   }
 
-  /// Removes an alert, and its incidents: nobody is notified of their ends.
+  /// Removes an alert and its notices: nobody is notified of their ends.
   private func remove(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
     try request.checkNoParameters()
     let (name, namespace) = (try exchange.alertName(), exchange.caller.namespace)
     changes.makeDocuments(exchange) { store in
       if try !damaged(in: namespace).contains(name) { _ = try alert(name, of: namespace) }
-      let incidents = try incidents(of: namespace).filter { $0.alert == name }
+      let notices = try queries.reader.readable(.notice, as: AlertNotice.self)
+        .filter { $0.namespace == namespace && $0.alert == name }
       try store.commit(
         [.remove(.alert, id: Alert.documentID(of: name, in: namespace))]
-          + incidents.flatMap(\.removal))
+          + notices.map(\.removal))
       messenger.endpoints.alerts.remove(name, in: namespace)
       return HTTPResponse(status: 204, headers: [], body: [])
     }
@@ -144,67 +141,6 @@ struct AlertRoutes: RouteGroup {
         messenger.test(alert, receiver, exchange.responder)
       }
       return nil
-    }
-  }
-
-  // MARK: Incidents
-
-  private func listIncidents(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
-    var parameters = try QueryParameters(request.query)
-    let states = try parameters.takeWords("state", of: Incident.State.self)
-    let alert = parameters.take("alert").map { String($0) }
-    let page = try ListPage(from: &parameters, .incidents)
-    try parameters.finish()
-    let namespace = exchange.caller.namespace
-    queries.answer(exchange.responder) {
-      let (now, marks) = (clock.now, try marks(of: namespace))
-      let found = try incidents(of: namespace).filter { incident in
-        (alert == nil || incident.alert == alert)
-          && (states.isEmpty || states.contains(incident.state(marks[incident.id], at: now)))
-      }.sorted { ($1.openedAt, $1.id) < ($0.openedAt, $0.id) }
-      return try Answer.list(found, page, .newestFirst, by: { ListOrder.key($0.openedAt, $0.id) }) {
-        $0.write(marks[$0.id], at: now, to: &$1)
-      }
-    }
-  }
-
-  private func showIncident(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
-    try request.checkNoParameters()
-    let (id, namespace) = (String(exchange.part), exchange.caller.namespace)
-    queries.answer(exchange.responder) {
-      answer(try incident(id, of: namespace), try marks(of: namespace)[id])
-    }
-  }
-
-  /// Keeps the statement that somebody knows of an incident, or removes it.
-  private func acknowledge(_ request: borrowing HTTPRequest, _ exchange: Exchange) throws(Problem) {
-    try request.checkNoParameters()
-    try request.checkJSON()
-    var wanted = try PauseRequest.read(request.content, "acknowledged", at: clock.now)
-    exchange.caller.sign(&wanted.attribution)
-    let (id, namespace) = (String(exchange.part), exchange.caller.namespace)
-    changes.makeDocuments(exchange) { [wanted] store in
-      let incident = try incident(id, of: namespace)
-      guard incident.endedAt == nil else {
-        throw Problem(
-          .incidentEnded,
-          detail: "\(id) has ended, and nobody is notified of it any more.")
-      }
-      guard wanted.isOn else {
-        try store.commit([.remove(.incidentMark, id: incident.documentID)])
-        return answer(incident, nil)
-      }
-      let now = clock.now
-      let mark = IncidentMark(of: incident, wanted, at: now)
-      try store.commit([.put(mark.document)])
-      if let alert = try? alert(incident.alert, of: namespace), alert.channel == .pagerDuty, incident.notifiedAt != nil
-      {
-        // If the process dies just now, PagerDuty is not notified.
-        messenger.send(
-          AlertMessage(.acknowledged, incident, mark, at: now), about: incident, with: [], to: alert,
-          ofShard: PeerTable.leadersShard, then: { _ in })
-      }
-      return answer(incident, mark)
     }
   }
 
@@ -230,37 +166,9 @@ struct AlertRoutes: RouteGroup {
     return alert
   }
 
-  private func incidents(of namespace: Namespace) throws(StoreError) -> [Incident] {
-    // One that was just opened when its alert was removed is removed a minute later.
-    let names = Set(try alerts(of: namespace).map(\.name))
-    return try queries.reader.readable(.incident, as: Incident.self).filter {
-      $0.namespace == namespace && names.contains($0.alert)
-    }
-  }
-
-  private func incident(_ id: String, of namespace: Namespace) throws -> Incident {
-    guard let incident = try incidents(of: namespace).first(where: { $0.id == id }) else {
-      throw Problem(
-        .incidentNotFound,
-        detail: "No incident has the id \(id); GET /v1/incidents lists them.")
-    }
-    return incident
-  }
-
-  /// The statements about incidents, by their ids.
-  private func marks(of namespace: Namespace) throws(StoreError) -> [String: IncidentMark] {
-    let marks = try queries.reader.readable(.incidentMark, as: IncidentMark.self)
-    return Dictionary(marks.filter { $0.namespace == namespace }.map { ($0.incident, $0) }) { one, _ in one }
-  }
-
   private func answer(_ alert: Alert, status: Int = 200) -> HTTPResponse {
     var writer = JSONWriter(capacity: 512)
     alert.write(problem: messenger.problem(of: alert), at: clock.now, to: &writer)
     return Answer.json(status, writer)
-  }
-
-  private func answer(_ incident: Incident, _ mark: IncidentMark?) -> HTTPResponse {
-    let now = clock.now
-    return Answer.json(capacity: 768) { incident.write(mark, at: now, to: &$0) }
   }
 }

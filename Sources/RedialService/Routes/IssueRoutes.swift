@@ -4,10 +4,11 @@ internal import RedialJSON
 internal import RedialModel
 internal import RedialStore
 
-/// Groups of failed and late calls.
+/// What is wrong.
 struct IssueRoutes: RouteGroup {
   let issues: IssueAnswers
   let changes: Changes
+  let messenger: AlertMessenger
   /// Nil if no others can share the store.
   let instances: OtherInstances?
 
@@ -38,22 +39,22 @@ struct IssueRoutes: RouteGroup {
   /// Answers with the issues that are wanted, of all instances.
   private func find(_ wanted: IssueQuery, _ exchange: Exchange) {
     // The store has all of failed calls.
-    if wanted.id?.failure == nil, gatherLate(exchange.forwardable, exchange, then: { answer(wanted, $0, exchange) }) {
+    if wanted.id?.failure == nil, gather(exchange.forwardable, exchange, then: { answer(wanted, $0, exchange) }) {
       return
     }
-    issues.findLate(wanted) { late in
-      guard exchange.isForwarded else { return answer(wanted, late, exchange) }
+    issues.find(wanted) { known in
+      guard exchange.isForwarded else { return answer(wanted, known, exchange) }
       // The instance that asks counts the failed calls, and knows the statements.
-      queries.respond(exchange.responder, Answer.issues(late, at: clock.now))
+      queries.respond(exchange.responder, Answer.issues(known, at: clock.now))
     }
   }
 
-  private func answer(_ wanted: IssueQuery, _ late: FoundIssues, _ exchange: Exchange) {
+  private func answer(_ wanted: IssueQuery, _ known: FoundIssues, _ exchange: Exchange) {
     queries.answer(exchange.responder, as: .scan, for: exchange.caller) { _ in
       let marks = try issues.marks(in: wanted.namespace)
-      var found = try issues.failed(wanted, besides: late.issues, marks)
-      found.issues = issues.marked(late.issues, wanted, marks) + found.issues
-      if !late.isComplete { found.isComplete = false }
+      var found = try issues.failed(wanted, besides: known.issues, marks)
+      found.issues = issues.marked(known.issues, wanted, marks) + found.issues
+      if !known.isComplete { found.isComplete = false }
       let now = clock.now
       guard let id = wanted.id else {
         return Answer.issues(found, from: wanted.first, limit: wanted.limit, at: now)
@@ -64,8 +65,8 @@ struct IssueRoutes: RouteGroup {
     }
   }
 
-  /// Gathers the issues of late calls of all instances; false, and nothing is done, if there are no others.
-  private func gatherLate(
+  /// Gathers the issues of all instances, but those of failed calls; false, and nothing is done, if there are no others.
+  private func gather(
     _ request: ForwardableRequest?, _ exchange: Exchange, then: @escaping @Sendable (FoundIssues) -> Void
   ) -> Bool {
     instances?.owners.gatherIssues(request, exchange, then: then) ?? false
@@ -83,22 +84,21 @@ struct IssueRoutes: RouteGroup {
       throw Problem(
         .issueNotResolved,
         detail:
-          "\(id) is of late or failing calls, which are an issue until none of them waits any more. Acknowledge it, or look at "
-          + "their target.")
+          "\(id) is over when what it says is not so any more. Acknowledge it, or look at its target.")
     }
     let request = ForwardableRequest(.get, "/v1/issues/\(id)", json: [], of: exchange.caller)
-    let then = { @Sendable [wanted] (late: FoundIssues) in change(query, late.issues, to: wanted, exchange) }
-    if !gatherLate(request, exchange, then: then) { issues.findLate(query, then: then) }
+    let then = { @Sendable [wanted] (known: FoundIssues) in change(query, known.issues, to: wanted, exchange) }
+    if !gather(request, exchange, then: then) { issues.find(query, then: then) }
   }
 
   /// Keeps a statement about an issue, or removes it.
-  private func change(_ query: IssueQuery, _ late: [CallIssue], to wanted: IssueMarkRequest, _ exchange: Exchange) {
+  private func change(_ query: IssueQuery, _ others: [CallIssue], to wanted: IssueMarkRequest, _ exchange: Exchange) {
     changes.makeDocuments(exchange) { store in
       let now = clock.now
       let marks = try issues.marks(in: query.namespace)
       let known =
-        issues.marked(late, query, marks)
-        + (try issues.failed(query, besides: late, marks).issues)
+        issues.marked(others, query, marks)
+        + (try issues.failed(query, besides: others, marks).issues)
       guard var issue = known.first else { throw Answer.noSuchIssue(query.id) }
       issue.mark = wanted.state == .open ? nil : IssueMark(wanted, of: issue, at: now)
       let own = issue.id.description
@@ -108,7 +108,27 @@ struct IssueRoutes: RouteGroup {
       try store.commit(
         forgotten.map { .remove(.issue, id: IssueMark.documentID(of: $0, in: query.namespace)) }
           + (issue.mark.map { [.put($0.document)] } ?? []))
+      if wanted.state == .acknowledged { notify(of: issue, at: now) }
       return Answer.json(capacity: 512) { issue.write(at: now, to: &$0) }
+    }
+  }
+}
+
+extension IssueRoutes {
+  /// Says to PagerDuty that somebody knows of an issue. If the process dies just now, it is not notified.
+  private func notify(of issue: CallIssue, at now: Timestamp) {
+    let namespace = issue.target.namespace
+    guard let alerts = try? queries.reader.readable(.alert, as: Alert.self),
+      let notices = try? queries.reader.readable(.notice, as: AlertNotice.self)
+    else { return }
+    for notice in notices where notice.namespace == namespace && notice.issue == issue.id && notice.isReported {
+      guard
+        let alert = alerts.first(where: { $0.name == notice.alert && $0.namespace == namespace }),
+        alert.channel == .pagerDuty
+      else { continue }
+      messenger.send(
+        AlertMessage(.acknowledged, notice, at: now), about: notice, with: [], to: alert,
+        ofShard: PeerTable.leadersShard, then: { _ in })
     }
   }
 }

@@ -18,8 +18,8 @@ struct AlertMessenger: Sendable {
 
   /// Why an alert's messages cannot be sent; nil if they can.
   func problem(of alert: Alert) -> String? {
-    guard !alert.conditions.isEmpty else {
-      return "It watches for nothing: none of the conditions that it names exists any more. Name others."
+    guard !alert.kinds.isEmpty else {
+      return "It watches for nothing: none of the kinds of issues that it names exists any more. Name others."
     }
     guard alert.channel == .endpoint else { return nil }
     guard let endpoint = endpoints[alert.address, in: alert.namespace] else {
@@ -37,15 +37,16 @@ struct AlertMessenger: Sendable {
   ///   - shard: Whoever has it may do so.
   ///   - then: Called on any thread with whether all is on disk.
   func send(
-    _ message: AlertMessage?, about incident: Incident, with writes: [StoreWrite], to alert: Alert?, ofShard shard: Int,
+    _ message: AlertMessage?, about notice: AlertNotice, with writes: [StoreWrite], to alert: Alert?,
+    ofShard shard: Int,
     then: @escaping @Sendable (Bool) -> Void
   ) {
     var webhook: DocumentChange.Webhook?
     if let message, let alert, let receiver = receiver(of: alert) {
       // So an end never arrives before its beginning.
       webhook = DocumentChange.Webhook(
-        message.kind.event, body: Self.content(message, alert), to: receiver, labels: Self.labels(alert, incident),
-        orderingKey: incident.id)
+        message.kind.event, body: Self.content(message, alert), to: receiver, labels: Self.labels(alert, notice),
+        orderingKey: notice.id)
     }
     engine.post(.change(DocumentChange(writes, webhook, ofShard: shard, then: then)))
   }
@@ -55,8 +56,8 @@ struct AlertMessenger: Sendable {
     alert.channel == .endpoint ? message.body(for: alert) : message.stored(for: alert)
   }
 
-  private static func labels(_ alert: Alert, _ incident: Incident) -> [CallSpec.Label] {
-    [CallSpec.Label(name: "alert", value: alert.name), CallSpec.Label(name: "incident", value: incident.id)]
+  private static func labels(_ alert: Alert, _ notice: AlertNotice) -> [CallSpec.Label] {
+    [CallSpec.Label(name: "alert", value: alert.name), CallSpec.Label(name: "notice", value: notice.id)]
   }
 
   /// Sends a message of which nothing happened, for a client that wants to see it arrive.
@@ -65,14 +66,14 @@ struct AlertMessenger: Sendable {
   func test(_ alert: Alert, _ receiver: WebhookSubscription, _ responder: HTTPResponder) {
     let now = clock.now
     let finding = AlertFinding(
-      .callsStuck, "test", calls: 0, summary: "A test of the alert \(alert.name). Nothing has happened.",
+      .stuck, "test", calls: 0, summary: "A test of the alert \(alert.name). Nothing has happened.",
       action: "redial alerts show \(alert.name)")
-    let incident = Incident(finding, of: alert, since: now, at: now, isNotified: true)
+    let notice = AlertNotice(finding, of: alert, since: now, at: now, isNotified: true)
     var announcement = Announcement(
       .alertOpened, data: [], only: receiver,
       reply: waiting.submissions.add(Submitter(kind: .webhookTest(responder), since: now)))
-    announcement.body = Self.content(AlertMessage(.test, incident, nil, at: now), alert)
-    announcement.labels = Self.labels(alert, incident)
+    announcement.body = Self.content(AlertMessage(.test, notice, at: now), alert)
+    announcement.labels = Self.labels(alert, notice)
     engine.post(.announce(announcement))
   }
 

@@ -6,16 +6,16 @@ internal import RedialModel
 internal import RedialStore
 internal import Synchronization
 
-/// Looks at intervals whether what alerts watch for is true, and has messages sent when an incident begins and ends.
+/// Looks at intervals whether what alerts watch for is true, and has messages sent when an notice begins and ends.
 ///
 /// The leader judges, and asks each instance what it finds of the targets whose calls it runs: so what begins together is one
 /// message. An instance that nobody has asked for a while judges its own targets, so no silence between instances is one of
-/// the alerts. An incident and its message are one commit of the engine, so no crash parts them; and whoever leads next finds
+/// the alerts. A notice and its message are one commit of the engine, so no crash parts them; and whoever leads next finds
 /// in the store what was sent.
 final class AlertWatch: Sendable {
   private struct State: Sendable {
     var judges: [Namespace: AlertJudge] = [:]
-    /// Incidents whose step is on its way to the store, and until when it is not decided again.
+    /// Notices whose step is on its way to the store, and until when it is not decided again.
     var busy: [String: Timestamp] = [:]
     /// The documents of alerts that cannot send messages.
     var mute: Set<String> = []
@@ -33,8 +33,7 @@ final class AlertWatch: Sendable {
 
   /// What is in the store.
   private struct Stored {
-    var incidents: [Incident]
-    var marks: [String: IncidentMark]
+    var notices: [AlertNotice]
   }
 
   /// The path on which the leader asks.
@@ -46,13 +45,12 @@ final class AlertWatch: Sendable {
 
   /// How many looks at targets there are for one at failed calls, which costs a query.
   private static let looksPerFailure = 6
-  /// The most incidents that are kept of a namespace.
-  private static let mostIncidents = 1000
-  /// An incident without its alert is removed, unless it is as young: another instance may know the alert already.
+  /// The most notices that are kept of a namespace.
+  private static let mostNotices = 1000
+  /// A notice without its alert is removed, unless it is as young: another instance may know the alert already.
   private static let youngest = Duration.seconds(60)
 
   private let issues: IssueAnswers
-  private let storeWatch: StoreWatch
   private let messenger: AlertMessenger
   /// Nil if no others can share the store.
   private let link: PeerLink?
@@ -74,10 +72,10 @@ final class AlertWatch: Sendable {
   ///   - lease: How long a lease lasts.
   ///   - interval: The time between two looks.
   init(
-    _ issues: IssueAnswers, _ storeWatch: StoreWatch, _ messenger: AlertMessenger,
+    _ issues: IssueAnswers, _ messenger: AlertMessenger,
     _ link: PeerLink?, lease: Duration, every interval: Duration, _ log: Log
   ) {
-    (self.issues, self.storeWatch, self.messenger) = (issues, storeWatch, messenger)
+    (self.issues, self.messenger) = (issues, messenger)
     (self.link, self.interval, self.log) = (link, interval, log)
     doubt = link == nil ? nil : lease + lease + .seconds(30)
     state = Mutex(State(judgedElsewhereUntil: .now + Self.patience(of: interval)))
@@ -176,44 +174,45 @@ final class AlertWatch: Sendable {
     let (now, leads) = (clock.now, table?.isLeading ?? true)
     guard leads || !alerts.isEmpty else { return }
     do throws(StoreError) {
-      var stored = Stored(incidents: try reader.readable(.incident, as: Incident.self), marks: try marks())
-      if leads { removeOrphans(of: alerts, stored.incidents, at: now) }
+      var stored = Stored(notices: try reader.readable(.notice, as: AlertNotice.self))
+      if leads { removeOrphans(of: alerts, stored.notices, at: now) }
       for (namespace, alerts) in alerts.sorted(by: { $0.key < $1.key }) where !isStopped {
         var findings = Dictionary(
-          uniqueKeysWithValues: AlertCondition.allCases.filter(\.isOfTarget).map { ($0, [AlertFinding]()) })
+          uniqueKeysWithValues: IssueKind.allCases.filter(\.isOfTarget).map { ($0, [AlertFinding]()) })
         for finding in found.findings where finding.namespace == namespace {
-          findings[finding.condition, default: []].append(finding)
+          findings[finding.kind, default: []].append(finding)
         }
         if leads {
-          if namespace.isDefault { findings[.callsStuck] = storeWatch.findings }
-          if !alerts.contains(where: { $0.conditions.contains(.callsFailed) }) {
-            findings[.callsFailed] = []
+          if namespace.isDefault { findings[.stuck] = issues.stuck()?.map(AlertFinding.init(ofCheck:)) }
+          if !alerts.contains(where: { $0.kinds.contains(.failed) }) {
+            findings[.failed] = []
           } else if looks % Self.looksPerFailure == 1 {
-            findings[.callsFailed] = try failed(in: namespace, at: now)
+            findings[.failed] = try failed(in: namespace, at: now)
           }
         }
-        let open = stored.incidents.filter { $0.namespace == namespace && $0.endedAt == nil }
+        let marks = try issues.marks(in: namespace)
+        let open = stored.notices.filter { $0.namespace == namespace && $0.endedAt == nil }
         let judged = open.filter { $0.shard.map(found.shards.contains) ?? leads }
-        let room = Self.mostIncidents - open.count
+        let room = Self.mostNotices - open.count
         let mute = mute(among: alerts)
         let byName = Dictionary(alerts.map { ($0.name, $0) }) { first, _ in first }
         let (steps, heldBack) = state.withLock { state in
           let steps = state.judges[namespace, default: AlertJudge()].judge(
-            alerts, findings, in: found.shards, groups: leads, open: judged, room: room, marks: stored.marks,
+            alerts, findings, in: found.shards, groups: leads, open: judged, room: room, marks: marks,
             mute: mute, at: now)
-          let free = steps.filter { busy[$0.incident.occasion].map { $0 <= now } ?? true }
+          let free = steps.filter { busy[$0.notice.occasion].map { $0 <= now } ?? true }
           // What is left is decided again at the next look, and what then begins together is one message.
           let sent = free.filter { step in
-            guard step.message != nil, let alert = byName[step.incident.alert] else { return true }
+            guard step.message != nil, let alert = byName[step.notice.alert] else { return true }
             return state.rate.take(alert.destination, at: now)
           }
-          for step in sent { state.busy[step.incident.occasion] = doubt.map { now + $0 } ?? .distantFuture }
+          for step in sent { state.busy[step.notice.occasion] = doubt.map { now + $0 } ?? .distantFuture }
           return (sent, free.count - sent.count)
         }
         if heldBack > 0 {
           log.write(.warning, "alertMessagesHeldBack", [("count", "\(heldBack)"), ("namespace", namespace.name)])
         }
-        for step in steps { take(step, byName[step.incident.alert], &stored, leads: leads, at: now) }
+        for step in steps { take(step, byName[step.notice.alert], &stored, leads: leads, at: now) }
       }
       state.withLock { state in
         state.hasFailed = false
@@ -224,11 +223,6 @@ final class AlertWatch: Sendable {
     }
   }
 
-  private func marks() throws(StoreError) -> [String: IncidentMark] {
-    let marks = try reader.readable(.incidentMark, as: IncidentMark.self)
-    return Dictionary(marks.map { ($0.incident, $0) }, uniquingKeysWith: { one, _ in one })
-  }
-
   /// What is true of a target.
   private func findings(_ target: TargetSnapshot) -> [AlertFinding] {
     AlertFinding.of(
@@ -236,7 +230,7 @@ final class AlertWatch: Sendable {
   }
 
   private func failed(in namespace: Namespace, at now: Timestamp) throws(StoreError) -> [AlertFinding] {
-    let since = now + (.zero - AlertCondition.recentFailure)
+    let since = now + (.zero - IssueKind.recentFailure)
     let found = try issues.failed(since: since, in: namespace)
     return found.issues.compactMap { AlertFinding($0, at: now) } + (found.isComplete ? [] : [.manyErrors])
   }
@@ -259,55 +253,48 @@ final class AlertWatch: Sendable {
     return Set(mute.map(\.name))
   }
 
-  /// Removes incidents whose alerts were removed when they were just opened.
-  private func removeOrphans(of alerts: [Namespace: [Alert]], _ incidents: [Incident], at now: Timestamp) {
-    let orphans = incidents.filter { incident in
-      now - incident.openedAt > Self.youngest
-        && !(alerts[incident.namespace] ?? []).contains { $0.name == incident.alert }
+  /// Removes notices whose alerts were removed when they were just opened.
+  private func removeOrphans(of alerts: [Namespace: [Alert]], _ notices: [AlertNotice], at now: Timestamp) {
+    let orphans = notices.filter { notice in
+      now - notice.openedAt > Self.youngest
+        && !(alerts[notice.namespace] ?? []).contains { $0.name == notice.alert }
     }
     guard let first = orphans.first else { return }
     messenger.send(
-      nil, about: first, with: orphans.flatMap(\.removal), to: nil, ofShard: PeerTable.leadersShard, then: { _ in })
+      nil, about: first, with: orphans.map(\.removal), to: nil, ofShard: PeerTable.leadersShard, then: { _ in })
   }
 
   /// Has a step stored, with its message.
   private func take(
     _ step: AlertJudge.Step, _ alert: Alert?, _ stored: inout Stored, leads: Bool, at now: Timestamp
   ) {
-    let incident = step.incident
-    var writes: [StoreWrite] = [.put(incident.document)]
-    let known = stored.incidents.filter { $0.namespace == incident.namespace }
-    if !known.contains(where: { $0.id == incident.id }) {
-      writes += Self.room(among: known, stored.marks, in: incident.namespace)
-    }
+    let notice = step.notice
+    var writes: [StoreWrite] = [.put(notice.document)]
+    let known = stored.notices.filter { $0.namespace == notice.namespace }
+    if !known.contains(where: { $0.id == notice.id }) { writes += Self.room(among: known) }
     // The next step finds it so.
-    stored.incidents.removeAll { $0.id == incident.id }
-    stored.incidents.append(incident)
+    stored.notices.removeAll { $0.id == notice.id }
+    stored.notices.append(notice)
     let done = { @Sendable [weak self] (isStored: Bool) in
       guard let self else { return }
-      state.withLock { $0.busy[incident.occasion] = nil }
-      if isStored { log.write(.info, incident.event, Self.fields(of: incident)) }
+      state.withLock { $0.busy[notice.occasion] = nil }
+      if isStored { log.write(.info, notice.event, Self.fields(of: notice)) }
     }
-    let message = step.message.map { AlertMessage($0, incident, stored.marks[incident.id], at: now) }
-    let shard = leads ? PeerTable.leadersShard : incident.shard ?? PeerTable.leadersShard
-    messenger.send(message, about: incident, with: writes, to: alert, ofShard: shard, then: done)
+    let message = step.message.map { AlertMessage($0, notice, at: now) }
+    let shard = leads ? PeerTable.leadersShard : notice.shard ?? PeerTable.leadersShard
+    messenger.send(message, about: notice, with: writes, to: alert, ofShard: shard, then: done)
   }
 
-  /// Removes the oldest incidents that ended, for a new one, and statements whose incidents are gone.
-  private static func room(
-    among known: [Incident], _ marks: [String: IncidentMark], in namespace: Namespace
-  ) -> [StoreWrite] {
+  /// Removes the oldest notices that ended, for a new one.
+  private static func room(among known: [AlertNotice]) -> [StoreWrite] {
     let ended = known.filter { $0.endedAt != nil }.sorted { $0.openedAt < $1.openedAt }
-    let ids = Set(known.map(\.id))
-    let lost = marks.values.filter { $0.namespace == namespace && !ids.contains($0.incident) }
-    return ended.prefix(max(0, known.count + 1 - mostIncidents)).flatMap(\.removal)
-      + lost.map { .remove(.incidentMark, id: $0.document.id) }
+    return ended.prefix(max(0, known.count + 1 - mostNotices)).map(\.removal)
   }
 
-  private static func fields(of incident: Incident) -> [(StaticString, String)] {
+  private static func fields(of notice: AlertNotice) -> [(StaticString, String)] {
     [
-      ("alert", incident.alert), ("condition", incident.condition.rawValue), ("incident", incident.id),
-      ("namespace", incident.namespace.name), ("summary", incident.summary),
+      ("alert", notice.alert), ("kind", notice.kind.rawValue), ("notice", notice.id),
+      ("namespace", notice.namespace.name), ("summary", notice.summary),
     ]
   }
 
@@ -321,9 +308,9 @@ final class AlertWatch: Sendable {
   }
 }
 
-extension Incident {
+extension AlertNotice {
   /// What distinguishes it among those that are open.
-  fileprivate var occasion: String { "\(namespace.name)/\(alert)/\(condition.rawValue)/\(subject)" }
+  fileprivate var occasion: String { "\(namespace.name)/\(alert)/\(kind.rawValue)/\(subject)" }
 
   /// What has happened to it, in the log.
   fileprivate var event: StaticString {
@@ -333,17 +320,10 @@ extension Incident {
 
   /// The shard of its target; nil if it is about none, or about several.
   fileprivate var shard: Int? {
-    guard condition.isOfTarget, !isOfSeveral, let target else { return nil }
+    guard kind.isOfTarget, !isOfSeveral, let target else { return nil }
     return ShardSet.shard(of: TargetKey(target, in: namespace))
   }
 
-  /// Removes it, and the statement about it.
-  var removal: [StoreWrite] { [.remove(.incident, id: documentID), .remove(.incidentMark, id: documentID)] }
-}
-
-extension StoreWatch {
-  /// What the latest examination found, for alerts; nil before the first.
-  fileprivate var findings: [AlertFinding]? {
-    latestFindings.map { $0.filter { $0.count > 0 }.map { AlertFinding(check: $0.check.rawValue, calls: $0.count) } }
-  }
+  /// What removes it.
+  var removal: StoreWrite { .remove(.notice, id: document.id) }
 }

@@ -147,7 +147,7 @@ final class AuditedDocuments: DocumentStore {
       credential.writeMembers(to: &writer)
       writer.endObject()
     // These have no secrets.
-    case .issue, .incident, .incidentMark: return content
+    case .issue, .notice: return content
     case .targetPrivacy, .audit, .accessToken, .dataKey: return nil
     }
     return writer.bytes

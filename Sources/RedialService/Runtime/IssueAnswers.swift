@@ -30,8 +30,7 @@ struct FoundIssues: Sendable {
   var isComplete = true
 }
 
-/// Groups of failed and late calls as people see them. Failed calls are counted in the store; of the late ones, each
-/// instance knows those of its targets.
+/// What is wrong, as people see it. Failed calls are counted in the store; all else each instance knows of its targets.
 struct IssueAnswers: Sendable {
   /// The statements about the issues of a namespace, by the text of their ids.
   typealias Marks = [String: IssueMark]
@@ -40,37 +39,46 @@ struct IssueAnswers: Sendable {
   let queries: Queries
   let clock: Clock
   let standings: TargetStandings
+  /// What a check of the store finds.
+  let watch: StoreWatch
   /// From when on a due call is late.
   let lateAfter: Duration
 
-  /// The most targets whose late calls are looked at, those with the lowest keys.
+  /// The most targets that are looked at, those with the lowest keys.
   private static let mostTargets = 1000
   /// How many calls of a group are looked at for one that says its error.
   private static let mostExamples = 20
 
   private var reader: any CallReader { queries.reader }
 
-  /// Gets the issues of late calls to this instance's targets.
+  /// Gets the issues that this instance knows: all but those of failed calls.
   ///
   /// - Parameter then: Called on the engine's lane.
-  func findLate(_ wanted: IssueQuery, then: @escaping @Sendable (FoundIssues) -> Void) {
+  func find(_ wanted: IssueQuery, then: @escaping @Sendable (FoundIssues) -> Void) {
     if wanted.id?.failure != nil { return then(FoundIssues()) }
-    let query = TargetQuery(namespace: wanted.namespace, limit: Self.mostTargets, isActive: true)
-    engine.ask { engine -> (targets: [TargetSnapshot], isComplete: Bool) in
-      if let target = wanted.target { return (engine.describe(target).map { [$0] } ?? [], true) }
-      let page = engine.describe(query)
-      return (page.targets, page.next == nil)
-    } then: { [clock, lateAfter] page in
+    engine.ask { engine in
+      if let target = wanted.target { return engine.describe(target).map { [$0] } ?? [] }
+      return engine.troubled(in: [wanted.namespace])
+    } then: { [self] targets in
       let now = clock.now
-      let issues = page.targets.flatMap { CallIssue.failing($0) + CallIssue.late($0, after: lateAfter, at: now) }
-      then(FoundIssues(issues: issues, isComplete: page.isComplete))
+      let first = targets.sorted { $0.key < $1.key }.prefix(Self.mostTargets)
+      var issues = first.flatMap { CallIssue.of($0, lateAfter: lateAfter, at: now) }.filter { !$0.isEnding }
+      if wanted.namespace.isDefault, wanted.target == nil { issues += stuck() ?? [] }
+      then(FoundIssues(issues: issues, isComplete: first.count == targets.count))
+    }
+  }
+
+  /// The issues of calls that a check of the store finds; nil before the first check.
+  func stuck() -> [CallIssue]? {
+    watch.latestFindings.map { findings in
+      findings.filter { $0.count > 0 }.map { CallIssue(check: $0.check.rawValue, calls: $0.count, at: clock.now) }
     }
   }
 
   /// The statements about the issues of a namespace.
   func marks(in namespace: Namespace) throws(StoreError) -> Marks {
     var marks: Marks = [:]
-    for mark in try reader.readable(.issue, as: IssueMark.self) where mark.targetKey?.namespace == namespace {
+    for mark in try reader.readable(.issue, as: IssueMark.self) where mark.targetKey.namespace == namespace {
       marks[mark.id] = mark
     }
     return marks
@@ -88,8 +96,8 @@ struct IssueAnswers: Sendable {
 
   /// The issues of failed calls that are wanted, and those with a statement that have no calls any more.
   ///
-  /// - Parameter late: The issues of late calls, whatever their state.
-  func failed(_ wanted: IssueQuery, besides late: [CallIssue], _ marks: Marks) throws(StoreError) -> FoundIssues {
+  /// - Parameter others: The other issues, whatever their state.
+  func failed(_ wanted: IssueQuery, besides others: [CallIssue], _ marks: Marks) throws(StoreError) -> FoundIssues {
     let now = clock.now
     var (found, groups) = (FoundIssues(), [FailedCalls]())
     if wanted.id == nil || wanted.id?.failure != nil {
@@ -100,7 +108,7 @@ struct IssueAnswers: Sendable {
     }
     for group in groups {
       let mark = marks[group.issue.description]
-      let state = CallIssue.state(calls: group.count, lastAt: group.lastAt, mark, at: now)
+      let state = CallIssue.state(isThere: group.count > 0, lastAt: group.lastAt, mark, at: now)
       guard wanted.states.isEmpty || wanted.states.contains(state) else { continue }
       // One more than is shown says that there are more.
       guard found.issues.count <= wanted.first + wanted.limit else { break }
@@ -108,7 +116,7 @@ struct IssueAnswers: Sendable {
       issue.mark = mark
       if wanted.selects(issue, at: now) { found.issues.append(issue) }
     }
-    let known = Set(groups.map(\.issue.description) + late.map(\.id.description))
+    let known = Set(groups.map(\.issue.description) + others.map(\.id.description))
     // One that was cut off has calls.
     let areAll = groups.count <= PageSize.issues.most
     for mark in marks.values.sorted(by: { $0.id < $1.id }) where areAll && !known.contains(mark.id) {
@@ -117,7 +125,7 @@ struct IssueAnswers: Sendable {
     return found
   }
 
-  /// The open issues of calls that failed since a time; if there are too many, those of most calls.
+  /// The issues of calls that failed since a time and are not done with; if there are too many, those of most calls.
   func failed(since: Timestamp, in namespace: Namespace) throws(StoreError) -> FoundIssues {
     let (now, marks) = (clock.now, try marks(in: namespace))
     // One more than the limit shows whether there are more.
@@ -127,7 +135,7 @@ struct IssueAnswers: Sendable {
     var found = FoundIssues(isComplete: groups.count <= PageSize.issues.most)
     for group in groups.prefix(PageSize.issues.most) {
       let mark = marks[group.issue.description]
-      guard CallIssue.state(calls: group.count, lastAt: group.lastAt, mark, at: now) == .open,
+      guard CallIssue.state(isThere: group.count > 0, lastAt: group.lastAt, mark, at: now) != .resolved,
         var issue = try issue(group, in: namespace, mark)
       else { continue }
       issue.mark = mark
@@ -140,8 +148,8 @@ struct IssueAnswers: Sendable {
   func affected(by issue: CallIssue) throws(StoreError) -> AffectedCalls {
     var affected = AffectedCalls()
     affected.isComplete = true
-    guard issue.calls > 0 else { return affected }
-    var query = CallQuery(issue.filter, limit: AffectedCalls.mostCounted)
+    guard issue.calls > 0, let filter = issue.filter else { return affected }
+    var query = CallQuery(filter, limit: AffectedCalls.mostCounted)
     if query.filter.asksForWaits { query.standings = standings.known(at: clock.now) }
     let page = try reader.calls(query)
     for call in page.calls { affected.add(call.record.spec) }
@@ -211,7 +219,6 @@ extension Answer {
     Problem(
       .issueNotFound,
       detail:
-        "No failed or late call is in \(id?.description ?? "it"), and it has no statement. GET /v1/issues lists those "
-        + "that there are.")
+        "\(id?.description ?? "It") is not there any more, and has no statement. GET /v1/issues lists those that are.")
   }
 }

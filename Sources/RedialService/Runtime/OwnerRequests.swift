@@ -94,8 +94,8 @@ struct OwnerRequests: Sendable {
       guard let answers, answers.allSatisfy({ pages.add($0) }) else {
         return queries.respond(exchange.responder, Answer.problem(Self.peerSilent))
       }
-      let late = pages.elements.compactMap { CallIssue(shown: $0.json, in: exchange.caller.namespace) }
-      then(FoundIssues(issues: late, isComplete: !pages.hasMore))
+      let found = pages.elements.compactMap { CallIssue(shown: $0.json, in: exchange.caller.namespace) }
+      then(FoundIssues(issues: found, isComplete: !pages.hasMore))
     }
     return true
   }

@@ -116,10 +116,11 @@ final class Runtime: Sendable {
       redaction: redaction, clock: clock, log: log)
     (self.observers, self.endpoints) = (observers, endpoints)
     issues = IssueAnswers(
-      engine: engine, queries: queries, clock: clock, standings: standings, lateAfter: settings.lateAfter)
+      engine: engine, queries: queries, clock: clock, standings: standings,
+      watch: housekeeping.watch, lateAfter: settings.lateAfter)
     messenger = AlertMessenger(engine, known, waiting, clock)
     alerts = AlertWatch(
-      issues, housekeeping.watch, messenger, instances?.link, lease: settings.leaseDuration,
+      issues, messenger, instances?.link, lease: settings.leaseDuration,
       every: settings.alertInterval, log)
 
     let credentials = AttemptCredentials(

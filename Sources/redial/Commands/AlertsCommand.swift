@@ -4,16 +4,12 @@ import RedialText
 
 extension Command {
   private static let named = ["show", "set", "test", "silence", "unsilence", "delete"]
-  private static let ofIncident = ["incident", "acknowledge", "unacknowledge"]
 
   /// `redial alerts`
   static let alerts = Command(
-    name: "alerts", summary: "Say who is notified of outages and failed calls; see, silence and acknowledge.",
-    operands: "[list] | incidents | \(named.joined(separator: "|")) NAME | \(ofIncident.joined(separator: "|")) ID",
-    operandCount: 1...2, words: [["list", "incidents"] + named + ofIncident],
-    operandValues: [
-      OperandValues(kind: .alert, after: [named]), OperandValues(kind: .incident, after: [ofIncident]),
-    ], usualOperands: ["list"],
+    name: "alerts", summary: "Say who is notified of issues, such as outages and failed calls; silence them.",
+    operands: "[list] | \(named.joined(separator: "|")) NAME", operandCount: 1...2, words: [["list"] + named],
+    operandValues: [OperandValues(kind: .alert, after: [named])], usualOperands: ["list"],
     options: [
       Option(name: "--slack", form: "URL", summary: "set: send to this incoming webhook of Slack."),
       Option(name: "--teams", form: "URL", summary: "set: send to this workflow of Microsoft Teams."),
@@ -23,35 +19,31 @@ extension Command {
       Option(name: "--pager-duty-url", form: "URL", summary: "set: where PagerDuty takes events, such as in the EU."),
       Option(name: "--endpoint", form: "ID", summary: "set: send to this webhook endpoint.", values: .webhook),
       Option(
-        name: "--condition", form: "WORD,...", summary: "set: only these conditions [all].", repeats: true,
-        values: .alertCondition),
+        name: "--kind", form: "WORD,...", summary: "set: only these kinds of issues [all].", repeats: true,
+        values: .issueKind),
       Option(
         name: "--target", form: "KEY", summary: "set: only this target.", repeats: true, values: .target),
       Option(
-        name: "--after", form: "DURATION", summary: "set: how long a condition has to be true [1m to 30m, as it is]."),
-      Option(
-        name: "--state", form: "STATE", summary: "incidents: only open, acknowledged or ended ones; or several.",
-        values: .incidentState),
-      Option(name: "--alert", form: "NAME", summary: "incidents: only those of this alert.", values: .alert),
+        name: "--after", form: "DURATION", summary: "set: how long an issue has to be there [1m to 30m, by its kind]."),
       Option(
         name: "--until", form: "TIME",
-        summary: "silence [1h], acknowledge [1d]: until then, or for a time such as 8h."),
+        summary: "silence [1h]: until then, or for a time such as 8h."),
       Option(name: "--by", form: "NAME", summary: "Your name; it is kept."),
       Option(name: "--reason", form: "TEXT", summary: "Why; it is kept."),
       asJSON,
-    ] + page(of: "list, incidents") + APIClient.options,
+    ] + page() + APIClient.options,
     notes: """
-      An alert notifies once when an incident begins, and once when it is over: a target is down or held, calls are late, will
-      miss their deadlines, have failed, or are stuck. Each message is a call: redial list --kind webhook --target
-      webhook:alert:NAME shows them. set replaces the alert; without a destination, the messages go where they went before.
-      URLs and the key are secrets: - reads one from standard input, @FILE from a file.
+      An alert notifies once when an issue begins, and once when it is over: see redial issues. One that is acknowledged there
+      is not reported again. Each message is a call: redial list --kind webhook --target webhook:alert:NAME shows them. set
+      replaces the alert; without a destination, the messages go where they went before. URLs and the key are secrets: - reads
+      one from standard input, @FILE from a file.
       """
   ) { arguments throws(CommandError) in
     try AlertsCommand(arguments).run()
   }
 }
 
-/// Alerts and their incidents.
+/// Alerts.
 struct AlertsCommand {
   private let arguments: Arguments
   private let client: APIClient
@@ -65,55 +57,45 @@ struct AlertsCommand {
     let (action, operand) = (arguments.operands[0], arguments.operands.dropFirst().first)
     switch (action, operand) {
     case ("list", nil): arguments.showPage(try client.request("GET", "/v1/alerts" + arguments.pageQuery()), Self.list)
-    case ("incidents", nil):
-      let query = arguments.pageQuery(["--state": "state", "--alert": "alert"])
-      let none = query.isEmpty ? "No alert has had an incident." : "No incident is like that."
-      arguments.showPage(try client.request("GET", "/v1/incidents" + query)) { Self.incidents($0, none) }
     case ("show", let name?): arguments.show(try client.request("GET", Self.path(name)), Self.full)
     case ("set", let name?):
       arguments.show(try client.request("PUT", Self.path(name), json: try draft()), Self.full)
     case ("test", let name?): arguments.show(try client.request("POST", Self.path(name) + "/test"), CallText.full)
-    case ("silence", let name?): arguments.show(try change(Self.path(name), "silenced", true), Self.full)
-    case ("unsilence", let name?): arguments.show(try change(Self.path(name), "silenced", false), Self.full)
+    case ("silence", let name?): arguments.show(try silence(name, true), Self.full)
+    case ("unsilence", let name?): arguments.show(try silence(name, false), Self.full)
     case ("delete", let name?):
       _ = try client.request("DELETE", Self.path(name))
-      if !arguments.has("--json") { Terminal.write("\(PlainText.escaped(name)) is deleted, and its incidents\n") }
-    case ("incident", let id?): arguments.show(try client.request("GET", Self.incidentPath(id)), Self.incident)
-    case ("acknowledge", let id?):
-      arguments.show(try change(Self.incidentPath(id), "acknowledged", true), Self.incident)
-    case ("unacknowledge", let id?):
-      arguments.show(try change(Self.incidentPath(id), "acknowledged", false), Self.incident)
+      if !arguments.has("--json") { Terminal.write("\(PlainText.escaped(name)) is deleted\n") }
     default:
       throw CommandError(
-        code: .usage, message: "expected list, incidents, or another action and a name or id; see --help")
+        code: .usage, message: "expected list, or another action and a name; see --help")
     }
     return .success
   }
 
   private static func path(_ name: String) -> String { "/v1/alerts/\(PercentCoding.encode(name))" }
-  private static func incidentPath(_ id: String) -> String { "/v1/incidents/\(PercentCoding.encode(id))" }
 
-  private func change(_ path: String, _ member: StaticString, _ isOn: Bool) throws(CommandError) -> APIClient.Answer {
+  private func silence(_ name: String, _ isOn: Bool) throws(CommandError) -> APIClient.Answer {
     var writer = JSONWriter()
     writer.beginObject()
-    writer.field(member, isOn)
+    writer.field("silenced", isOn)
     for (option, name) in [("--until", "until"), ("--by", "by"), ("--reason", "reason")] {
       guard let value = arguments.value(option) else { continue }
       writer.key(name)
       writer.string(value)
     }
     writer.endObject()
-    return try client.request("PATCH", path, json: writer.bytes)
+    return try client.request("PATCH", Self.path(name), json: writer.bytes)
   }
 
   private func draft() throws(CommandError) -> [UInt8] {
     var writer = JSONWriter()
     writer.beginObject()
-    for (option, name) in [("--condition", "conditions"), ("--target", "targets")] {
+    for (option, name) in [("--kind", "kinds"), ("--target", "targets")] {
       let all = arguments.all(option)
       guard !all.isEmpty else { continue }
       // A target's key may have a comma.
-      let words = option == "--condition" ? all.flatMap { $0.split(separator: ",").map { String($0) } } : all
+      let words = option == "--kind" ? all.flatMap { $0.split(separator: ",").map { String($0) } } : all
       writer.key(name)
       writer.beginArray()
       for word in words { writer.string(word) }
@@ -147,13 +129,13 @@ struct AlertsCommand {
   // MARK: Text
 
   private static func list(_ answer: JSONValue) -> String {
-    var table = Table("alert", "to", "conditions", "targets", "")
+    var table = Table("alert", "to", "kinds", "targets", "")
     for alert in answer["data"].elements {
       let (channel, address) = destination(of: alert)
       let count = alert["targets"].elements.count
       table.add(
         Table.Cell(alert["name"].escapedText), Table.Cell("\(channel) \(address)"),
-        .number(alert["conditions"].elements.count), count == 0 ? Table.Cell("all") : .number(count),
+        .number(alert["kinds"].elements.count), count == 0 ? Table.Cell("all") : .number(count),
         note(of: alert))
     }
     return table.text(none: "There is no alert; `redial alerts set NAME --slack URL` makes one.")
@@ -175,7 +157,7 @@ struct AlertsCommand {
   private static func full(_ alert: JSONValue) -> String {
     let (channel, address) = destination(of: alert)
     var text = "\(alert["name"].escapedText ?? "")  to \(channel) \(address)\n"
-    text += "conditions: \(alert["conditions"].elements.compactMap(\.escapedText).joined(separator: ", "))\n"
+    text += "kinds: \(alert["kinds"].elements.compactMap(\.escapedText).joined(separator: ", "))\n"
     let targets = alert["targets"].elements.compactMap(\.escapedText)
     text += "targets: \(targets.isEmpty ? "all" : targets.joined(separator: ", "))\n"
     text += "after: \(alert["after"].escapedText ?? "the usual time of each")\n"
@@ -190,38 +172,5 @@ struct AlertsCommand {
 
   private static func attribution(_ statement: JSONValue) -> String {
     (statement["by"].escapedText.map { ", by \($0)" } ?? "") + (statement["reason"].escapedText.map { ": \($0)" } ?? "")
-  }
-
-  private static func incidents(_ answer: JSONValue, _ none: String) -> String {
-    var table = Table("incident", "state", "alert", "since", "lasted", "what was reported")
-    for incident in answer["data"].elements {
-      table.add(
-        Table.Cell(incident["id"].escapedText), state(of: incident), Table.Cell(incident["alert"].escapedText),
-        Table.Cell(incident["since"].escapedText), Table.Cell(lasted(incident)),
-        Table.Cell(incident["summary"].escapedText))
-    }
-    return table.text(none: none)
-  }
-
-  private static func lasted(_ incident: JSONValue) -> String {
-    incident["duration"].text.flatMap { DurationText.parse($0) }?.roughly ?? ""
-  }
-
-  private static func state(of incident: JSONValue) -> Table.Cell {
-    let word = incident["state"].escapedText
-    return Table.Cell(word, word == "open" ? .bad : word == "ended" ? .good : .soft)
-  }
-
-  private static func incident(_ incident: JSONValue) -> String {
-    let word = incident["state"].escapedText ?? "?"
-    var text = "\(incident["id"].escapedText ?? "")  \(Terminal.styled(word, state(of: incident).style))\n"
-    text += "\(incident["summary"].escapedText ?? "")\n"
-    text += "alert: \(incident["alert"].escapedText ?? ""), \(incident["condition"].escapedText ?? "")\n"
-    text += "since: \(incident["since"].escapedText ?? ""), for \(lasted(incident))\n"
-    text += "notified: \(incident["notifiedAt"].escapedText ?? "nobody, because of a silence")\n"
-    if let ended = incident["endedAt"].escapedText { text += "over: \(ended)\n" }
-    let known = incident["acknowledged"]
-    if let until = known["until"].escapedText { text += "acknowledged until \(until)\(attribution(known))\n" }
-    return text + "more: \(incident["action"].escapedText ?? "")\n"
   }
 }

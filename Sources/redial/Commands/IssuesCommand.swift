@@ -7,7 +7,8 @@ extension Command {
 
   /// `redial issues`
   static let issues = Command(
-    name: "issues", summary: "List groups of calls that failed alike or are late; acknowledge or resolve one.",
+    name: "issues",
+    summary: "List what is wrong: targets that are down or held, late and failed calls; acknowledge one.",
     operands: "[list] | \(actions.joined(separator: " ID | ")) ID", operandCount: 1...2,
     words: [["list"] + actions], operandValues: [OperandValues(kind: .issue, after: [actions])],
     usualOperands: ["list"],
@@ -24,9 +25,9 @@ extension Command {
       asJSON,
     ] + page(.issues) + APIClient.options,
     notes: """
-      Calls that failed for one reason with one error are one issue, and so are those that wait for a target for a minute or more.
-      An issue is resolved when none of its calls is failed or late any more; `redial ops create retry --issue ID` runs
-      all of them again.
+      Calls that failed for one reason with one error are one issue; so is a target that is down, held, or has calls that are late
+      by a minute or more or fail again and again. An issue is resolved when it is over; `redial ops create retry --issue ID` runs
+      all failed calls of one again. Alerts report no issue that is acknowledged.
       """
   ) { arguments throws(CommandError) in
     let client = APIClient(arguments)
@@ -35,7 +36,8 @@ extension Command {
     switch (action, id) {
     case ("list", nil):
       let query = arguments.pageQuery(["--state": "state", "--target": "target"])
-      arguments.showPage(try client.request("GET", "/v1/issues" + query), IssueText.list)
+      let none = query.isEmpty ? "Nothing is wrong." : "No issue is like that."
+      arguments.showPage(try client.request("GET", "/v1/issues" + query)) { IssueText.list($0, none) }
     case ("show", let id?):
       arguments.show(try client.request("GET", try IssueText.path(of: id)), IssueText.full)
     case ("acknowledge", let id?):
@@ -74,7 +76,7 @@ enum IssueText {
     return "/v1/issues/\(id)"
   }
 
-  static func list(_ answer: JSONValue) -> String {
+  static func list(_ answer: JSONValue, _ none: String) -> String {
     var table = Table("issue", "state", "calls", "target", "what happened", "last", "error")
     for issue in answer["data"].elements {
       table.add(
@@ -82,7 +84,7 @@ enum IssueText {
         Table.Cell(issue["target"].escapedText), Table.Cell(happened(issue)), Table.Cell(last(issue)),
         Table.Cell(issue["error"].text))
     }
-    return table.text(none: "No call has failed, and none is late.")
+    return table.text(none: none)
       + (answer["isComplete"].isTrue ? "" : "there are more than are counted: name a target\n")
   }
 
@@ -91,7 +93,8 @@ enum IssueText {
     let id = issue["id"].escapedText ?? ""
     var text = "\(id)  \(Terminal.styled(issue["state"].escapedText ?? "?", state(issue).style))\n"
     let count = issue["calls"].integer ?? 0
-    text += "\(count) \(count == 1 ? "call" : "calls") to \(issue["target"].escapedText ?? ""): \(happened(issue))\n"
+    text += "\(count) \(count == 1 ? "call" : "calls")\(issue["target"].escapedText.map { " to \($0)" } ?? ""): "
+    text += "\(happened(issue))\n"
     if let error = issue["error"].text { text += "error: \(PlainText.escaped(error))\n" }
     text += "first: \(issue["firstAt"].escapedText ?? "")\nlast: \(issue["lastAt"].escapedText ?? "")\n"
     let mark = issue["mark"]
@@ -104,8 +107,10 @@ enum IssueText {
     guard issue["calls"].integer ?? 0 > 0 else { return text }
     text += affected(issue["affected"])
     if let example = issue["example"].escapedText { text += "an example: redial get \(example)\n" }
-    if issue["type"].text == "failed" {
-      let kind = issue["kind"].text == "webhook" ? " --kind webhook" : ""
+    if issue["kind"].text == "stuck" {
+      text += "more: redial doctor\n"
+    } else if issue["kind"].text == "failed" {
+      let kind = issue["filter"]["kind"].text == "webhook" ? " --kind webhook" : ""
       text += "run all of them again: redial ops create retry\(kind) --issue \(id)\n"
       if kind.isEmpty { text += "send new calls like them: redial ops create replay --issue \(id)\n" }
     } else {
@@ -136,13 +141,13 @@ enum IssueText {
   }
 
   private static func happened(_ issue: JSONValue) -> String {
-    let reason = issue["reason"].escapedText ?? "?"
-    let type = issue["type"].escapedText ?? "?"
-    return type == "failed" ? "failed, \(reason)" : "\(type), wait for \(reason)"
+    let kind = issue["kind"].escapedText ?? "?"
+    guard let reason = issue["reason"].escapedText else { return kind }
+    return kind == "failed" ? "failed, \(reason)" : "\(kind), wait for \(reason)"
   }
 
-  /// When the last of its calls failed; nothing for late ones, which wait now.
+  /// When the last of its calls failed; nothing for those that only wait.
   private static func last(_ issue: JSONValue) -> String? {
-    issue["type"].text == "late" ? nil : issue["lastAt"].escapedText
+    issue["kind"].text == "failed" || issue["kind"].text == "failing" ? issue["lastAt"].escapedText : nil
   }
 }

@@ -98,7 +98,7 @@ struct OverviewReader {
   // MARK: What is known about degraded targets
 
   private mutating func readDetails(into overview: inout Overview) throws(CommandError) {
-    let degraded = overview.incidents.filter { $0.condition == .degraded && $0.outage == nil && $0.recentFailures > 0 }
+    let degraded = overview.troubled.filter { $0.condition == .degraded && $0.outage == nil && $0.recentFailures > 0 }
     let before = known
     known = [:]
     for target in degraded.prefix(Self.maximumDetails) {

@@ -15,7 +15,6 @@ enum ValueKind: Sendable, Equatable {
   case issue
   case alert
   case credential
-  case incident
   case namespace
   // Known by the contract.
   case callState
@@ -28,8 +27,7 @@ enum ValueKind: Sendable, Equatable {
   case scope
   case bulkAction
   case issueState
-  case incidentState
-  case alertCondition
+  case issueKind
   case words([String])
 
   /// A kind with the words of a form such as `true or false`; nil for any other form.
@@ -63,7 +61,7 @@ enum ValueKind: Sendable, Equatable {
   /// Whether several values can be given, with commas between them.
   var isList: Bool {
     switch self {
-    case .callState, .eventType, .webhookEvent, .scope, .issueState, .incidentState, .alertCondition: true
+    case .callState, .eventType, .webhookEvent, .scope, .issueState, .issueKind: true
     default: false
     }
   }
@@ -71,8 +69,7 @@ enum ValueKind: Sendable, Equatable {
   /// The values; nil if only the service knows them.
   var words: [String]? {
     switch self {
-    case .target, .call, .policy, .apiKey, .webhook, .delivery, .operation, .issue, .alert, .credential, .incident,
-      .namespace:
+    case .target, .call, .policy, .apiKey, .webhook, .delivery, .operation, .issue, .alert, .credential, .namespace:
       nil
     case .callState: CallState.allCases.map(\.rawValue)
     case .outcome: OutcomeClass.allCases.map { "\($0.name)" }
@@ -84,8 +81,7 @@ enum ValueKind: Sendable, Equatable {
     case .scope: APIScope.allCases.map(\.rawValue)
     case .bulkAction: BulkOperation.Action.allCases.map(\.name)
     case .issueState: CallIssue.State.allCases.map(\.rawValue)
-    case .incidentState: Incident.State.allCases.map(\.rawValue)
-    case .alertCondition: AlertCondition.allCases.map(\.rawValue)
+    case .issueKind: IssueKind.allCases.map(\.rawValue)
     case .words(let words): words
     }
   }
@@ -106,7 +102,6 @@ enum ValueKind: Sendable, Equatable {
     case .issue: "/v1/issues?limit=100"
     case .alert: "/v1/alerts"
     case .credential: "/v1/credentials"
-    case .incident: "/v1/incidents?limit=100"
     default: nil
     }
   }
@@ -138,7 +133,6 @@ enum ValueKind: Sendable, Equatable {
       }
     case .alert: return all.compactMap { CompletedValue($0["name"].text, nil) }
     case .credential: return all.compactMap { CompletedValue($0["name"].text, $0["type"].text) }
-    case .incident: return all.compactMap { CompletedValue($0["id"].text, $0["summary"].text) }
     default: return []
     }
   }

@@ -16,8 +16,8 @@ extension Overview {
     }
     writer.key("reason")
     if case .notReady(let reason?) = readiness { writer.string(reason) } else { writer.null() }
-    writer.key("incidents")
-    writeIncidents(to: &writer)
+    writer.key("targets")
+    writeTroubled(to: &writer)
     writer.key("failed")
     writeFailures(to: &writer)
     writer.key("last15m")
@@ -39,10 +39,10 @@ extension Overview {
     return writer.bytes
   }
 
-  private func writeIncidents(to writer: inout JSONWriter) {
+  private func writeTroubled(to writer: inout JSONWriter) {
     guard targets != nil else { return writer.null() }
     writer.beginArray()
-    for target in incidents {
+    for target in troubled {
       writer.beginObject()
       writer.field("target", target.key)
       writer.field("state", target.condition.rawValue)

@@ -27,7 +27,7 @@ extension Overview.Failures {
   /// Reads the open issues of failed calls of `GET /v1/issues`.
   init(_ answer: JSONValue) {
     isComplete = answer["isComplete"].isTrue && answer["nextCursor"].text == nil
-    for issue in answer["data"].elements where issue["type"].text == "failed" && issue["state"].text ?? "open" == "open"
+    for issue in answer["data"].elements where issue["kind"].text == "failed" && issue["state"].text ?? "open" == "open"
     {
       open.append(
         Issue(
@@ -39,25 +39,27 @@ extension Overview.Failures {
 }
 
 extension Overview {
-  /// Reads from `GET /v1/issues` what fails while the rest works, and which calls are late: the service says so, by its own
-  /// clock.
+  /// Reads from `GET /v1/issues` what fails while the rest works, and which targets are late: the service says so, by its own
+  /// clock. Of one that is down or held it says when that was found.
   mutating func read(issues answer: JSONValue) {
     let isComplete = answer["isComplete"].isTrue && answer["nextCursor"].text == nil
-    var late: [String: Int] = [:]
+    var late: Set<String> = []
+    var found: [String: Timestamp] = [:]
     for issue in answer["data"].elements {
       let (key, calls) = (issue["target"].text ?? "", issue["calls"].integer ?? 0)
-      switch issue["type"].text {
+      switch issue["kind"].text {
       case "failing" where calls > 0 && issue["state"].text == "open":
         failing[key, default: []].append(issue["error"].text ?? "")
       // Webhooks have targets of their own.
-      case "late": late[key, default: 0] += calls
+      case "late": late.insert(key)
+      case "down", "held": found[key] = issue["lastAt"].text.flatMap { TimestampText.parse($0) }
       default: break
       }
     }
     guard isComplete else { return }
     targets = targets?.map { target in
       var target = target
-      target.judge(isLate: late[target.key] != nil)
+      if let now = found[target.key] { target.judge(at: now) } else { target.judge(isLate: late.contains(target.key)) }
       return target
     }
   }

@@ -106,7 +106,7 @@ struct Overview: Sendable, Equatable {
   init(at time: Timestamp) { at = time }
 
   /// The targets that are not as they should be, worst first.
-  var incidents: [TargetStanding] {
+  var troubled: [TargetStanding] {
     (targets ?? []).filter { $0.condition != .up || failing[$0.key] != nil }.sorted { $0.isWorse(than: $1) }
   }
 
@@ -142,7 +142,7 @@ struct Overview: Sendable, Equatable {
   var late: Int { (targets ?? []).reduce(0) { $0 + $1.late } }
 
   /// The calls that wait, held up by a target that is not as it should be. They are in no share.
-  var heldUp: Int { incidents.reduce(0) { $0 + $1.heldUp } }
+  var heldUp: Int { troubled.reduce(0) { $0 + $1.heldUp } }
 
   /// The calls that wait, by the word for what they wait for.
   var waits: [String: Int] {

@@ -24,12 +24,11 @@ struct OverviewChanges: Sendable {
       lines.append("the database has lost \(loss.amount)")
     }
     guard let targets = before.targets, now.targets != nil else { return lines }
-    let (known, incidents) = (targets.filter { $0.condition != .up }, now.incidents)
-    for target in incidents where target.condition != known.first(where: { $0.key == target.key })?.condition {
+    let (known, troubled) = (targets.filter { $0.condition != .up }, now.troubled)
+    for target in troubled where target.condition != known.first(where: { $0.key == target.key })?.condition {
       lines.append(Self.text(target))
     }
-    for target in known.sorted(by: { $0.isWorse(than: $1) }) where !incidents.contains(where: { $0.key == target.key })
-    {
+    for target in known.sorted(by: { $0.isWorse(than: $1) }) where !troubled.contains(where: { $0.key == target.key }) {
       lines.append("\(PlainText.escaped(target.key)) is up")
     }
     return lines

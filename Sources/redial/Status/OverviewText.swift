@@ -5,7 +5,7 @@ import RedialText
 /// An overview in lines for people: what is wrong and what to do, how calls ended, what waits, and the service.
 struct OverviewText: Sendable {
   /// How many targets that are not as they should be are shown.
-  private static let maximumIncidents = 10
+  private static let mostTroubled = 10
   /// How many outages that are over are shown.
   private static let maximumPastOutages = 3
   /// Of how many issues it is said what failed.
@@ -19,12 +19,12 @@ struct OverviewText: Sendable {
 
   var lines: [StyledLine] {
     if overview.isFresh, overview.readiness == .ready { return firstCall + [""] + service + leftOut }
-    return incidents + pastOutages + [""] + ended + waiting + [""] + service + leftOut
+    return troubled + pastOutages + [""] + ended + waiting + [""] + service + leftOut
   }
 
   // MARK: What is wrong
 
-  private var incidents: [StyledLine] {
+  private var troubled: [StyledLine] {
     var lines: [StyledLine] = []
     if case .notReady(let reason) = overview.readiness {
       // The first sentence is the cause, the others are what it means and what helps.
@@ -33,13 +33,13 @@ struct OverviewText: Sendable {
       if !rest.isEmpty { lines.append(StyledLine(rest, indent: 2)) }
     }
     if let loss = overview.service.lostCommits { lines += text(of: loss) }
-    let incidents = overview.incidents
-    let shown = incidents.prefix(Self.maximumIncidents)
-    for incident in shown where isGrave(incident) { lines += text(of: incident) }
+    let troubled = overview.troubled
+    let shown = troubled.prefix(Self.mostTroubled)
+    for target in shown where isGrave(target) { lines += text(of: target) }
     if let failures = overview.failures, failures.calls > 0 { lines += text(of: failures) }
-    for incident in shown where !isGrave(incident) { lines += text(of: incident) }
-    if incidents.count > Self.maximumIncidents {
-      lines.append(StyledLine("and \((incidents.count - Self.maximumIncidents).grouped) more targets:", indent: 2))
+    for target in shown where !isGrave(target) { lines += text(of: target) }
+    if troubled.count > Self.mostTroubled {
+      lines.append(StyledLine("and \((troubled.count - Self.mostTroubled).grouped) more targets:", indent: 2))
       lines.append(command("redial targets --active\(options)", "shows them all"))
     }
     guard lines.isEmpty else { return lines }
@@ -70,7 +70,7 @@ struct OverviewText: Sendable {
     target.condition == .down || target.condition == .heldOpen
   }
 
-  /// Failed calls are an incident until they are run again, or somebody says that they are known or done with.
+  /// Failed calls are shown until they are run again, or somebody says that they are known or done with.
   private func text(of failures: Overview.Failures) -> [StyledLine] {
     let (count, issues) = (failures.calls, failures.open)
     let bound = failures.isComplete ? "" : "at least "

@@ -80,10 +80,15 @@ struct TargetStanding: Sendable, Equatable {
     let recent = target["recent"]["5m"]
     recentFailures = recent["failed"].integer ?? 0
     recentAttempts = recentFailures + (recent["succeeded"].integer ?? 0)
+    judge(at: now)
+  }
+
+  /// Whether its due calls are late.
+  mutating func judge(at now: Timestamp) {
     judge(isLate: oldestDueAt.map { now - $0 >= Self.lateAfter } ?? false)
   }
 
-  /// Whether its due calls are late, as far as that is known.
+  /// Whether its due calls are late, as somebody else says.
   mutating func judge(isLate: Bool) {
     self.isLate = isLate
     if condition == .late { condition = .up }

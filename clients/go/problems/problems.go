@@ -72,12 +72,6 @@ type HostNotAllowed struct{ Refusal }
 // IdempotencyKeyReused is the problem with the code `idempotencyKeyReused`.
 type IdempotencyKeyReused struct{ Refusal }
 
-// IncidentEnded is the problem `incidentEnded`: The incident is over.
-type IncidentEnded struct{ Refusal }
-
-// IncidentNotFound is the problem `incidentNotFound`: There is no such incident.
-type IncidentNotFound struct{ Refusal }
-
 // InstanceUnreachable is the problem with the code `instanceUnreachable`.
 type InstanceUnreachable struct{ Refusal }
 
@@ -150,7 +144,7 @@ type InvalidWebhookEndpoint struct{ Refusal }
 // IssueNotFound is the problem `issueNotFound`: There is no such issue.
 type IssueNotFound struct{ Refusal }
 
-// IssueNotResolved is the problem `issueNotResolved`: Calls still wait.
+// IssueNotResolved is the problem `issueNotResolved`: The issue is still there.
 type IssueNotResolved struct{ Refusal }
 
 // LeaderUnreachable is the problem with the code `leaderUnreachable`.
@@ -306,8 +300,6 @@ var types = map[string]func(Refusal) error{
 	"hostEmpty":                func(refusal Refusal) error { return &HostEmpty{refusal} },
 	"hostNotAllowed":           func(refusal Refusal) error { return &HostNotAllowed{refusal} },
 	"idempotencyKeyReused":     func(refusal Refusal) error { return &IdempotencyKeyReused{refusal} },
-	"incidentEnded":            func(refusal Refusal) error { return &IncidentEnded{refusal} },
-	"incidentNotFound":         func(refusal Refusal) error { return &IncidentNotFound{refusal} },
 	"instanceUnreachable":      func(refusal Refusal) error { return &InstanceUnreachable{refusal} },
 	"insufficientScope":        func(refusal Refusal) error { return &InsufficientScope{refusal} },
 	"invalidAPIKey":            func(refusal Refusal) error { return &InvalidAPIKey{refusal} },

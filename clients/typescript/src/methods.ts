@@ -1,11 +1,11 @@
 // Made by Scripts/generate from api/openapi.yaml.
 
 import type {
-  APIKey, APIKeyDraft, APIKeyWithText, Acknowledgement, Alert, AlertDraft, AuditAction, AuditRecord, BulkDryRun,
-  BulkOperation, BulkRequest, Call, CallDescriptor, CallState, CallSummary, Credential, CredentialDraft, DryRun, Incident,
-  IncidentState, Instance, Issue, IssueChange, IssueState, Plan, Policy, PolicyPreview, ReplayChanges, SecretRotation,
-  Silence, StatisticsWindow, StoredPolicy, StoredPolicySummary, Target, TargetPatch, TargetSettings, WebhookEndpoint,
-  WebhookEndpointDraft, WebhookEndpointWithSecret, WebhookSecret,
+  APIKey, APIKeyDraft, APIKeyWithText, Alert, AlertDraft, AuditAction, AuditRecord, BulkDryRun, BulkOperation, BulkRequest,
+  Call, CallDescriptor, CallState, CallSummary, Credential, CredentialDraft, DryRun, Instance, Issue, IssueChange,
+  IssueState, Plan, Policy, PolicyPreview, ReplayChanges, SecretRotation, Silence, StatisticsWindow, StoredPolicy,
+  StoredPolicySummary, Target, TargetPatch, TargetSettings, WebhookEndpoint, WebhookEndpointDraft,
+  WebhookEndpointWithSecret, WebhookSecret,
 } from "./models.js";
 import { asking, filters, givenOrNew } from "./requests.js";
 import type { Request } from "./requests.js";
@@ -268,17 +268,17 @@ export abstract class Methods {
   }
 
   /**
-   * List groups of failed and late calls.
+   * List what is wrong, with the calls that it concerns.
    *
    * Two thousand failed calls are seldom more than a few errors. Failed calls are one issue if they have the same target,
-   * reason and error; ids, numbers, times and addresses in an error do not count. Calls that wait for a target whose oldest
-   * due call has waited for a minute or more are late, and an issue of their own for each reason. What fails again and
-   * again while the rest of its target works (a path, a credential or a label), or by Redial's own fault (such as its
-   * proxy), is an issue, too: `failing`.
+   * reason and error; ids, numbers, times and addresses in an error do not count. Beside them, an issue is a target that is
+   * down, that is held, or whose oldest due call has waited for a minute or more; what fails again and again while the rest
+   * of its target works (a path, a credential or a label), or by Redial's own fault (such as its proxy); and what a check
+   * of the store finds.
    *
-   * Issues of failing and late calls come first; then those of failed ones; in both, those with the most calls first. An
-   * issue opens by itself, and is resolved when none of its calls is failed or late any more: they were retried, replayed
-   * elsewhere and purged, or removed after their time. With `filter`, an operation acts on all calls of an issue.
+   * Issues of failed calls come last; in both parts, those with the most calls first. An issue opens by itself, and is
+   * resolved when it is over: failed calls were retried, replayed elsewhere and purged, or removed after their time. With
+   * `filter`, an operation acts on all calls of an issue.
    *
    * Calls that failed before Redial had issues are in none.
    *
@@ -310,8 +310,9 @@ export abstract class Methods {
   /**
    * Acknowledge or resolve an issue.
    *
-   * An acknowledged issue stays so until its end (`until`); a resolved one opens again with the next call that fails so.
-   * `open` removes the statement. The latest 1,000 statements of a namespace are kept.
+   * An acknowledged issue stays so until its end (`until`), and no alert reports it: then those that have reported it do so
+   * again, if it is still there. PagerDuty is notified at once. A resolved one opens again with the next call that fails
+   * so. `open` removes the statement. The latest 1,000 statements of a namespace are kept.
    *
    * @param issueId The issue's id.
    */
@@ -343,13 +344,13 @@ export abstract class Methods {
   /**
    * Make or replace an alert.
    *
-   * Somebody is notified once when an incident begins, and once when it is over. An incident begins when a condition has
-   * been true of something for long enough (`after`), and is over when it has been untrue for a while, so that one that
-   * comes and goes is one incident. Outages and lateness count from their own beginning; all else from when it was seen
-   * first, and anew after a restart.
+   * Somebody is notified once when an issue has been there for long enough (`after`), and once when it has been over for a
+   * while, so that one that comes and goes is reported once. Outages and lateness count from their own beginning; all else
+   * from when it was seen first, and anew after a restart. Five or more that begin at once are one message. An issue that
+   * is acknowledged is not reported.
    *
-   * A message is a webhook, and so a call: it is stored together with the incident, survives restarts, and is retried. Its
-   * labels are `alert`, `incident` and `event`. `filter` selects the messages in a list of calls.
+   * A message is a webhook, and so a call: it survives restarts, and is retried. Its labels are `alert`, `notice` and
+   * `event`. `filter` selects the messages in a list of calls.
    *
    * Of an alert that exists, `to` may be left out: then it stays as it is.
    *
@@ -361,9 +362,9 @@ export abstract class Methods {
   }
 
   /**
-   * Remove an alert, and its incidents.
+   * Remove an alert.
    *
-   * Nobody is notified of the ends of those that are open.
+   * Nobody is notified of the ends of the issues that it has reported.
    *
    * @param name The alert's name.
    */
@@ -375,8 +376,8 @@ export abstract class Methods {
   /**
    * Silence an alert for a while, or end that.
    *
-   * Nobody is notified that an incident begins until the silence ends. Then they are notified of those that are still open.
-   * The end of an incident that was reported before is reported in a silence, too.
+   * Nobody is notified that an issue begins until the silence ends. Then they are notified of those that are still there.
+   * The end of one that was reported before is reported in a silence, too.
    *
    * @param name The alert's name.
    */
@@ -388,56 +389,13 @@ export abstract class Methods {
   /**
    * Send a test message where the alert leads.
    *
-   * It is one attempt, at once, also while the receiver's breaker is open, and in a silence, too. PagerDuty opens an
-   * incident of severity `info` for it, which has to be resolved there.
+   * It is one attempt, at once, also while the receiver's breaker is open, and in a silence, too. PagerDuty opens an alert
+   * of severity `info` for it, which has to be resolved there.
    *
    * @param name The alert's name.
    */
   async testAlert(name: string, options: { signal?: AbortSignal } = {}): Promise<Call> {
     const request = asking("POST", `/v1/alerts/${encodeURIComponent(name)}/test`, { isRepeatable: false });
-    return this.json(request, options.signal);
-  }
-
-  /**
-   * List the incidents of alerts, the newest first.
-   *
-   * @param options.state Only incidents in one of these states. Separate several with commas.
-   * @param options.alert Only incidents of this alert.
-   * @param options.pageSize How many a request fetches, 1 to 250; by default 250.
-   */
-  async *listIncidents(
-    options: { state?: IncidentState | readonly IncidentState[]; alert?: string; pageSize?: number; signal?: AbortSignal } = {},
-  ): AsyncGenerator<Incident, void, undefined> {
-    const request = asking("GET", "/v1/incidents", {
-      params: filters({ state: options.state, alert: options.alert, limit: options.pageSize ?? 250 }),
-    });
-    yield* this.pages<Incident>(request, options.signal);
-  }
-
-  /**
-   * Show an incident.
-   *
-   * @param incidentId The incident's id.
-   */
-  async getIncident(incidentId: string, options: { signal?: AbortSignal } = {}): Promise<Incident> {
-    const request = asking("GET", `/v1/incidents/${encodeURIComponent(incidentId)}`);
-    return this.json(request, options.signal);
-  }
-
-  /**
-   * Say that somebody knows of an incident, or take that back.
-   *
-   * Until its end (`until`) nobody is notified again that the incident is open. If it still is then, they are notified once
-   * more. PagerDuty is notified that it is acknowledged.
-   *
-   * @param incidentId The incident's id.
-   */
-  async acknowledgeIncident(
-    incidentId: string, acknowledgement: Acknowledgement, options: { signal?: AbortSignal } = {},
-  ): Promise<Incident> {
-    const request = asking("PATCH", `/v1/incidents/${encodeURIComponent(incidentId)}`, {
-      body: acknowledgement, isRepeatable: false,
-    });
     return this.json(request, options.signal);
   }
 

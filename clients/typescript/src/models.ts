@@ -834,7 +834,7 @@ export type BulkOperation = {
 };
 
 /** What somebody has done; a newer version may have written words that are not here. */
-export type AuditAction = "key.created" | "key.revoked" | "endpoint.created" | "endpoint.changed" | "endpoint.removed" | "endpoint.secretRotated" | "endpoint.tested" | "webhookSecret.read" | "policy.put" | "policy.removed" | "target.changed" | "target.paused" | "target.resumed" | "target.tripped" | "target.reset" | "target.released" | "call.cancelled" | "call.retried" | "call.erased" | "call.replayed" | "operation.started" | "operation.stopped" | "issue.changed" | "alert.changed" | "alert.silenced" | "alert.removed" | "alert.tested" | "credential.put" | "credential.removed" | "incident.changed" | "dataKeys.replaced" | "dataKeys.erased" | "commits.lost";
+export type AuditAction = "key.created" | "key.revoked" | "endpoint.created" | "endpoint.changed" | "endpoint.removed" | "endpoint.secretRotated" | "endpoint.tested" | "webhookSecret.read" | "policy.put" | "policy.removed" | "target.changed" | "target.paused" | "target.resumed" | "target.tripped" | "target.reset" | "target.released" | "call.cancelled" | "call.retried" | "call.erased" | "call.replayed" | "operation.started" | "operation.stopped" | "issue.changed" | "alert.changed" | "alert.silenced" | "alert.removed" | "alert.tested" | "credential.put" | "credential.removed" | "dataKeys.replaced" | "dataKeys.erased" | "commits.lost";
 
 /** Who did what. Nothing changes it; it is removed after `auditRetentionTime`. */
 export type AuditRecord = {
@@ -867,8 +867,17 @@ export type AuditRecord = {
 export type IssueID = string;
 
 /**
- * `open`: there is no statement about it. `acknowledged`: somebody knows of it. `resolved`: it has no calls any more, or
- * somebody has said that it is done with, and no call has failed so since.
+ * `down`: a target has an outage. `held`: somebody has paused or tripped a target, and calls wait. `late`: calls have been
+ * due for a minute or more for a target that is neither. `failing`: no attempt at a target has succeeded in a quarter of
+ * an hour, without so many failures that it is down; or calls with something in common fail again and again while the
+ * others work. `failed`: calls have failed, all their attempts used or given up. `stuck`: a check of the store finds calls
+ * that nothing moves (only in the namespace `default`).
+ */
+export type IssueKind = "down" | "late" | "held" | "failing" | "failed" | "stuck";
+
+/**
+ * `open`: there is no statement about it. `acknowledged`: somebody knows of it. `resolved`: it is over, or somebody has
+ * said that it is done with, and no call has failed so since.
  */
 export type IssueState = "open" | "acknowledged" | "resolved";
 
@@ -886,32 +895,25 @@ export type IssueChange = {
 export type Issue = {
   id: IssueID;
   state: IssueState;
-  /**
-   * Whether its calls have failed, are late, or fail again and again and are tried again while the rest of their target
-   * works.
-   */
-  type: "failed" | "late" | "failing";
-  kind: CallKind;
-  target: string;
-  /** Why its calls failed, or what they wait for. */
-  reason: FailureReason | WaitReason;
+  kind: IssueKind;
+  /** Null for calls that a check of the store finds. */
+  target: string | null;
+  /** Why its calls failed, or what most of them wait for; null for none. */
+  reason: FailureReason | WaitReason | null;
   /**
    * What the last attempt of its calls failed with: the status and what the answer says, or the code and the message of
-   * a failure. `{n}`, `{id}`, `{time}`, `{address}` and `{email}` stand for what differs. For late calls, what their
-   * target's outage began with. For failing ones, what they have in common, and with what they failed last. Null if no
-   * attempt ended the calls, such as when a deadline passed meanwhile.
+   * a failure. `{n}`, `{id}`, `{time}`, `{address}` and `{email}` stand for what differs. For `down`, what the outage
+   * began with; for `failing`, what the calls have in common, and with what they failed last; for `held`, `paused` or
+   * `tripped`; for `stuck`, the check. Null if there is none, such as when a deadline passed meanwhile.
    */
   error: string | null;
-  /**
-   * The calls that are failed or late now, or that fail, up to 1,000 of these; 0 if it is resolved and shown because of
-   * `mark`.
-   */
+  /** The calls that it concerns now; of `failing` ones up to 1,000 are counted. */
   calls: number;
-  /** When the first of them failed, since when the oldest late one is due, or since when they fail. */
+  /** Since when it is so. When the first of its calls failed; since when the oldest late one is due. */
   firstAt: Timestamp;
-  /** When the last of them failed; for late ones, the time of the answer. */
+  /** When the last of its calls failed; otherwise the time of the answer. */
   lastAt: Timestamp;
-  /** How many of them failed in each of the last 24 hours, the latest last; null for late ones. */
+  /** How many of them failed in each of the last 24 hours, the latest last; null unless they have failed. */
   lastHours: number[] | null;
   /** The last statement about it; null for none. */
   mark: null | {
@@ -922,10 +924,10 @@ export type Issue = {
     until: string | null;
   };
   /**
-   * What selects its calls, in a list and in an operation. That of late calls to a paused target also selects those
-   * whose own time has not come: they wait for the pause, too, and are not late.
+   * What selects its calls, in a list and in an operation; null for `stuck`. That of a target selects all that wait for
+   * it, also those whose own time has not come.
    */
-  filter: CallFilter;
+  filter: CallFilter | null;
   affected?: AffectedCalls;
 };
 
@@ -1063,23 +1065,16 @@ export type Credential = {
 /** Letters, digits, `.`, `_` and `-`. */
 export type AlertName = string;
 
-/**
- * `targetDown`: a target has an outage (5 minutes). `targetFails`: no attempt at a target has succeeded in a quarter of an
- * hour, and so few calls fail that it has no outage (5 minutes). `targetHeld`: somebody has paused or tripped a target,
- * and calls wait (30 minutes). `callsLate`: calls have been late for a target that is neither down nor held (5 minutes).
- * `callsFailed`: calls have failed, all their attempts used or given up; one incident for each issue (1 minute).
- * `callsStuck`: a check of the store finds calls that nothing moves (5 minutes; only in the namespace `default`). The
- * times are those of `after`, unless an alert has its own.
- */
-export type AlertCondition = "targetDown" | "targetFails" | "targetHeld" | "callsLate" | "callsFailed" | "callsStuck";
-
 /** What a client says about an alert. */
 export type AlertDraft = {
-  /** What it watches for; all by default. */
-  conditions?: AlertCondition[] | null;
-  /** If not empty, only conditions of these targets. */
+  /** The kinds of issues that it watches for; all by default. */
+  kinds?: IssueKind[] | null;
+  /** If not empty, only issues of these targets. */
   targets?: string[] | null;
-  /** How long a condition has to be true, up to 7 days; by default the usual time of each. */
+  /**
+   * How long an issue has to be there, up to 7 days; by default 5 minutes for `down`, `late`, `failing` and `stuck`, 30
+   * minutes for `held`, 1 minute for `failed`.
+   */
   after?: Duration | null;
   /**
    * Where the messages go: exactly one of `endpoint`, `slack`, `teams` and `pagerDuty`. URLs have to be allowed by the
@@ -1101,9 +1096,9 @@ export type AlertDraft = {
 
 export type Alert = {
   name: AlertName;
-  conditions: AlertCondition[];
+  kinds: IssueKind[];
   targets: string[];
-  /** How long a condition has to be true; null for the usual time of each. */
+  /** How long an issue has to be there; null for the usual time of each kind. */
   after: Duration | null;
   /** Where the messages go. Of a chat only the server is shown, and of PagerDuty's key nothing. */
   to: {
@@ -1114,7 +1109,7 @@ export type Alert = {
     url?: string;
   };
   createdAt: Timestamp;
-  /** Until when nobody is notified that an incident begins; null if they are. */
+  /** Until when nobody is notified that an issue begins; null if they are. */
   silence: null | {
     until: Timestamp;
     by: string | null;
@@ -1136,52 +1131,6 @@ export type Silence = {
   by?: string | null;
   /** Why. */
   reason?: string | null;
-};
-
-/** Whether somebody knows of an incident. */
-export type Acknowledgement = {
-  /** False to end it. */
-  acknowledged: boolean;
-  /** Until when, or how long from now; 1 day if it is left out. */
-  until?: Timestamp | Duration | null;
-  /** Who. */
-  by?: string | null;
-  /** Why. */
-  reason?: string | null;
-};
-
-/** `open`; `acknowledged`: somebody knows of it; `ended`: its condition is not true any more. */
-export type IncidentState = "open" | "acknowledged" | "ended";
-
-export type Incident = {
-  id: string;
-  alert: AlertName;
-  condition: AlertCondition;
-  state: IncidentState;
-  target: string | null;
-  /** What has happened, in words, as it was when somebody was notified last. */
-  summary: string;
-  /** The command that shows more. */
-  action: string;
-  /** How many calls it was about then. */
-  calls: number;
-  /** Since when the condition was true. */
-  since: Timestamp;
-  /** When it had been true for long enough. */
-  openedAt: Timestamp;
-  /** When it was not true any more; null as long as it is. */
-  endedAt: string | null;
-  /** How long it lasted, or has lasted so far. */
-  duration: Duration;
-  /** When somebody was notified last that it is open; null if a silence has kept that back. */
-  notifiedAt: string | null;
-  /** Who knows of it, and until when that counts; null if nobody does, or that time is over. */
-  acknowledged: null | {
-    at: Timestamp;
-    until: Timestamp;
-    by: string | null;
-    reason: string | null;
-  };
 };
 
 /**
@@ -1830,7 +1779,7 @@ export type Problem = {
  * The kind of a problem: a stable word that programs can match. Later versions may add some: a program treats a code that
  * it does not know by its status.
  */
-export type ProblemCode = "badRequest" | "methodNotAllowed" | "notFound" | "invalidJSON" | "bodyTooLarge" | "invalidParameter" | "unsupportedMediaType" | "unsupportedContentCoding" | "preconditionFailed" | "invalidAttribution" | "crossSiteRequest" | "hostNotAllowed" | "hostEmpty" | "forwardNotDeliberate" | "missingAPIKey" | "invalidAPIKey" | "insufficientScope" | "untrustedUser" | "userNotAdmitted" | "operatorsOnly" | "otherNamespace" | "invalidNamespace" | "quotaExceeded" | "apiKeyNotFound" | "invalidAPIKeyDraft" | "firstKeyMustBeAdmin" | "tooManyAPIKeys" | "noRandomness" | "invalidDescriptor" | "invalidOption" | "invalidBatch" | "invalidIdempotencyKey" | "idempotencyKeyReused" | "tooManyHops" | "callNotFound" | "callEnded" | "callNotEnded" | "callRunning" | "contentErased" | "notReplayable" | "callDamaged" | "callRemoved" | "backlogFull" | "namespaceBacklogFull" | "starting" | "draining" | "notReady" | "storageFull" | "storageUnavailable" | "outcomeUnknown" | "leaseLost" | "tooManyQueries" | "targetNotFound" | "invalidTarget" | "invalidTargetSettings" | "tooManyTargets" | "policyNotFound" | "invalidPolicy" | "policyTooLarge" | "tooManyPolicies" | "tooManyPreviews" | "previewsFull" | "invalidOperation" | "operationNotFound" | "operationEnded" | "tooManyOperations" | "invalidWebhookEndpoint" | "invalidRotation" | "webhookEndpointNotFound" | "webhookEndpointDisabled" | "tooManyWebhookEndpoints" | "tooManyListeners" | "credentialNotFound" | "invalidCredential" | "tooManyCredentials" | "noEncryptionKey" | "issueNotFound" | "invalidIssue" | "issueNotResolved" | "alertNotFound" | "invalidAlert" | "tooManyAlerts" | "alertWithoutReceiver" | "invalidChange" | "incidentNotFound" | "incidentEnded" | "ownedElsewhere" | "leaderUnreachable" | "instanceUnreachable" | "notAPeer" | "invalidForward" | "forwardedTooLate" | "callInMemory";
+export type ProblemCode = "badRequest" | "methodNotAllowed" | "notFound" | "invalidJSON" | "bodyTooLarge" | "invalidParameter" | "unsupportedMediaType" | "unsupportedContentCoding" | "preconditionFailed" | "invalidAttribution" | "crossSiteRequest" | "hostNotAllowed" | "hostEmpty" | "forwardNotDeliberate" | "missingAPIKey" | "invalidAPIKey" | "insufficientScope" | "untrustedUser" | "userNotAdmitted" | "operatorsOnly" | "otherNamespace" | "invalidNamespace" | "quotaExceeded" | "apiKeyNotFound" | "invalidAPIKeyDraft" | "firstKeyMustBeAdmin" | "tooManyAPIKeys" | "noRandomness" | "invalidDescriptor" | "invalidOption" | "invalidBatch" | "invalidIdempotencyKey" | "idempotencyKeyReused" | "tooManyHops" | "callNotFound" | "callEnded" | "callNotEnded" | "callRunning" | "contentErased" | "notReplayable" | "callDamaged" | "callRemoved" | "backlogFull" | "namespaceBacklogFull" | "starting" | "draining" | "notReady" | "storageFull" | "storageUnavailable" | "outcomeUnknown" | "leaseLost" | "tooManyQueries" | "targetNotFound" | "invalidTarget" | "invalidTargetSettings" | "tooManyTargets" | "policyNotFound" | "invalidPolicy" | "policyTooLarge" | "tooManyPolicies" | "tooManyPreviews" | "previewsFull" | "invalidOperation" | "operationNotFound" | "operationEnded" | "tooManyOperations" | "invalidWebhookEndpoint" | "invalidRotation" | "webhookEndpointNotFound" | "webhookEndpointDisabled" | "tooManyWebhookEndpoints" | "tooManyListeners" | "credentialNotFound" | "invalidCredential" | "tooManyCredentials" | "noEncryptionKey" | "issueNotFound" | "invalidIssue" | "issueNotResolved" | "alertNotFound" | "invalidAlert" | "tooManyAlerts" | "alertWithoutReceiver" | "invalidChange" | "ownedElsewhere" | "leaderUnreachable" | "instanceUnreachable" | "notAPeer" | "invalidForward" | "forwardedTooLate" | "callInMemory";
 
 /** Start a bulk operation: one action on all calls that match a filter. */
 export type BulkDryRun = {

@@ -72,12 +72,6 @@ export class HostNotAllowed extends RedialProblem {}
 /** The problem with the code `idempotencyKeyReused`. */
 export class IdempotencyKeyReused extends RedialProblem {}
 
-/** `incidentEnded`: The incident is over. */
-export class IncidentEnded extends RedialProblem {}
-
-/** `incidentNotFound`: There is no such incident. */
-export class IncidentNotFound extends RedialProblem {}
-
 /** The problem with the code `instanceUnreachable`. */
 export class InstanceUnreachable extends RedialProblem {}
 
@@ -150,7 +144,7 @@ export class InvalidWebhookEndpoint extends RedialProblem {}
 /** `issueNotFound`: There is no such issue. */
 export class IssueNotFound extends RedialProblem {}
 
-/** `issueNotResolved`: Calls still wait. */
+/** `issueNotResolved`: The issue is still there. */
 export class IssueNotResolved extends RedialProblem {}
 
 /** The problem with the code `leaderUnreachable`. */
@@ -306,8 +300,6 @@ const types: Readonly<Record<string, typeof RedialProblem>> = {
   hostEmpty: HostEmpty,
   hostNotAllowed: HostNotAllowed,
   idempotencyKeyReused: IdempotencyKeyReused,
-  incidentEnded: IncidentEnded,
-  incidentNotFound: IncidentNotFound,
   instanceUnreachable: InstanceUnreachable,
   insufficientScope: InsufficientScope,
   invalidAPIKey: InvalidAPIKey,

@@ -8,11 +8,11 @@ from typing import Any, Iterator, List, Sequence
 from . import _requests as requests
 from ._requests import Request, quoted
 from .models import (
-    APIKey, APIKeyDraft, APIKeyWithText, Acknowledgement, Alert, AlertDraft, AuditAction, AuditRecord, BulkDryRun,
-    BulkOperation, BulkRequest, Call, CallDescriptor, CallState, CallSummary, Credential, CredentialDraft, DryRun,
-    Incident, IncidentState, Instance, Issue, IssueChange, IssueState, Plan, Policy, PolicyPreview, ReplayChanges,
-    SecretRotation, Silence, StatisticsWindow, StoredPolicy, StoredPolicySummary, Target, TargetPatch, TargetSettings,
-    WebhookEndpoint, WebhookEndpointDraft, WebhookEndpointWithSecret, WebhookSecret,
+    APIKey, APIKeyDraft, APIKeyWithText, Alert, AlertDraft, AuditAction, AuditRecord, BulkDryRun, BulkOperation,
+    BulkRequest, Call, CallDescriptor, CallState, CallSummary, Credential, CredentialDraft, DryRun, Instance, Issue,
+    IssueChange, IssueState, Plan, Policy, PolicyPreview, ReplayChanges, SecretRotation, Silence, StatisticsWindow,
+    StoredPolicy, StoredPolicySummary, Target, TargetPatch, TargetSettings, WebhookEndpoint, WebhookEndpointDraft,
+    WebhookEndpointWithSecret, WebhookSecret,
 )
 
 
@@ -242,18 +242,17 @@ class Methods:
     def list_issues(
         self, *, state: IssueState | Sequence[IssueState] | None = None, target: str | None = None, page_size: int = 250
     ) -> Iterator[Issue]:
-        """List groups of failed and late calls.
+        """List what is wrong, with the calls that it concerns.
 
         Two thousand failed calls are seldom more than a few errors. Failed calls are one issue if they have the same
-        target, reason and error; ids, numbers, times and addresses in an error do not count. Calls that wait for a
-        target whose oldest due call has waited for a minute or more are late, and an issue of their own for each
-        reason. What fails again and again while the rest of its target works (a path, a credential or a label), or by
-        Redial's own fault (such as its proxy), is an issue, too: `failing`.
+        target, reason and error; ids, numbers, times and addresses in an error do not count. Beside them, an issue is a
+        target that is down, that is held, or whose oldest due call has waited for a minute or more; what fails again
+        and again while the rest of its target works (a path, a credential or a label), or by Redial's own fault (such
+        as its proxy); and what a check of the store finds.
 
-        Issues of failing and late calls come first; then those of failed ones; in both, those with the most calls
-        first. An issue opens by itself, and is resolved when none of its calls is failed or late any more: they were
-        retried, replayed elsewhere and purged, or removed after their time. With `filter`, an operation acts on all
-        calls of an issue.
+        Issues of failed calls come last; in both parts, those with the most calls first. An issue opens by itself, and
+        is resolved when it is over: failed calls were retried, replayed elsewhere and purged, or removed after their
+        time. With `filter`, an operation acts on all calls of an issue.
 
         Calls that failed before Redial had issues are in none.
 
@@ -277,8 +276,9 @@ class Methods:
     def change_issue(self, issue_id: str, change: IssueChange) -> Issue:
         """Acknowledge or resolve an issue.
 
-        An acknowledged issue stays so until its end (`until`); a resolved one opens again with the next call that fails
-        so. `open` removes the statement. The latest 1,000 statements of a namespace are kept.
+        An acknowledged issue stays so until its end (`until`), and no alert reports it: then those that have reported
+        it do so again, if it is still there. PagerDuty is notified at once. A resolved one opens again with the next
+        call that fails so. `open` removes the statement. The latest 1,000 statements of a namespace are kept.
 
         :param issue_id: The issue's id.
         """
@@ -305,13 +305,13 @@ class Methods:
     def put_alert(self, name: str, draft: AlertDraft) -> Alert:
         """Make or replace an alert.
 
-        Somebody is notified once when an incident begins, and once when it is over. An incident begins when a condition
-        has been true of something for long enough (`after`), and is over when it has been untrue for a while, so that
-        one that comes and goes is one incident. Outages and lateness count from their own beginning; all else from when
-        it was seen first, and anew after a restart.
+        Somebody is notified once when an issue has been there for long enough (`after`), and once when it has been over
+        for a while, so that one that comes and goes is reported once. Outages and lateness count from their own
+        beginning; all else from when it was seen first, and anew after a restart. Five or more that begin at once are
+        one message. An issue that is acknowledged is not reported.
 
-        A message is a webhook, and so a call: it is stored together with the incident, survives restarts, and is
-        retried. Its labels are `alert`, `incident` and `event`. `filter` selects the messages in a list of calls.
+        A message is a webhook, and so a call: it survives restarts, and is retried. Its labels are `alert`, `notice`
+        and `event`. `filter` selects the messages in a list of calls.
 
         Of an alert that exists, `to` may be left out: then it stays as it is.
 
@@ -321,9 +321,9 @@ class Methods:
         return result
 
     def delete_alert(self, name: str) -> None:
-        """Remove an alert, and its incidents.
+        """Remove an alert.
 
-        Nobody is notified of the ends of those that are open.
+        Nobody is notified of the ends of the issues that it has reported.
 
         :param name: The alert's name.
         """
@@ -332,8 +332,8 @@ class Methods:
     def silence_alert(self, name: str, silence: Silence) -> Alert:
         """Silence an alert for a while, or end that.
 
-        Nobody is notified that an incident begins until the silence ends. Then they are notified of those that are
-        still open. The end of an incident that was reported before is reported in a silence, too.
+        Nobody is notified that an issue begins until the silence ends. Then they are notified of those that are still
+        there. The end of one that was reported before is reported in a silence, too.
 
         :param name: The alert's name.
         """
@@ -345,45 +345,11 @@ class Methods:
         """Send a test message where the alert leads.
 
         It is one attempt, at once, also while the receiver's breaker is open, and in a silence, too. PagerDuty opens an
-        incident of severity `info` for it, which has to be resolved there.
+        alert of severity `info` for it, which has to be resolved there.
 
         :param name: The alert's name.
         """
         result: Call = self._json(requests.asking("POST", f"/v1/alerts/{quoted(name)}/test", is_repeatable=False))
-        return result
-
-    def list_incidents(
-        self, *, state: IncidentState | Sequence[IncidentState] | None = None, alert: str | None = None,
-        page_size: int = 250
-    ) -> Iterator[Incident]:
-        """List the incidents of alerts, the newest first.
-
-        :param state: Only incidents in one of these states. Separate several with commas.
-        :param alert: Only incidents of this alert.
-        :param page_size: How many a request fetches, 1 to 250.
-        """
-        for entry in self._pages(requests.asking("GET", "/v1/incidents", requests.query(state=state, alert=alert, limit=page_size))):
-            yield entry
-
-    def get_incident(self, incident_id: str) -> Incident:
-        """Show an incident.
-
-        :param incident_id: The incident's id.
-        """
-        result: Incident = self._json(requests.asking("GET", f"/v1/incidents/{quoted(incident_id)}"))
-        return result
-
-    def acknowledge_incident(self, incident_id: str, acknowledgement: Acknowledgement) -> Incident:
-        """Say that somebody knows of an incident, or take that back.
-
-        Until its end (`until`) nobody is notified again that the incident is open. If it still is then, they are
-        notified once more. PagerDuty is notified that it is acknowledged.
-
-        :param incident_id: The incident's id.
-        """
-        result: Incident = self._json(requests.asking(
-            "PATCH", f"/v1/incidents/{quoted(incident_id)}", content=requests.encoded(acknowledgement),
-            is_repeatable=False))
         return result
 
     def list_credentials(self, *, page_size: int = 250) -> Iterator[Credential]:

@@ -494,7 +494,7 @@ remove calls that have ended. `replay`: submit a new call like each that has end
 """
 
 
-AuditAction: TypeAlias = Literal['key.created', 'key.revoked', 'endpoint.created', 'endpoint.changed', 'endpoint.removed', 'endpoint.secretRotated', 'endpoint.tested', 'webhookSecret.read', 'policy.put', 'policy.removed', 'target.changed', 'target.paused', 'target.resumed', 'target.tripped', 'target.reset', 'target.released', 'call.cancelled', 'call.retried', 'call.erased', 'call.replayed', 'operation.started', 'operation.stopped', 'issue.changed', 'alert.changed', 'alert.silenced', 'alert.removed', 'alert.tested', 'credential.put', 'credential.removed', 'incident.changed', 'dataKeys.replaced', 'dataKeys.erased', 'commits.lost']
+AuditAction: TypeAlias = Literal['key.created', 'key.revoked', 'endpoint.created', 'endpoint.changed', 'endpoint.removed', 'endpoint.secretRotated', 'endpoint.tested', 'webhookSecret.read', 'policy.put', 'policy.removed', 'target.changed', 'target.paused', 'target.resumed', 'target.tripped', 'target.reset', 'target.released', 'call.cancelled', 'call.retried', 'call.erased', 'call.replayed', 'operation.started', 'operation.stopped', 'issue.changed', 'alert.changed', 'alert.silenced', 'alert.removed', 'alert.tested', 'credential.put', 'credential.removed', 'dataKeys.replaced', 'dataKeys.erased', 'commits.lost']
 """What somebody has done; a newer version may have written words that are not here."""
 
 
@@ -502,10 +502,21 @@ IssueID: TypeAlias = str
 """The id of an issue. The same target, reason and error always give the same id."""
 
 
+IssueKind: TypeAlias = Literal['down', 'late', 'held', 'failing', 'failed', 'stuck']
+"""
+`down`: a target has an outage. `held`: somebody has paused or tripped a target, and calls wait. `late`: calls have been
+due for a minute or more for a target that is neither. `failing`: no attempt at a target has succeeded in a quarter of
+an hour, without so many failures that it is down; or calls with something in common fail again and again while the
+others work. `failed`: calls have failed, all their attempts used or given up. `stuck`: a check of the store finds calls
+that nothing moves (only in the namespace `default`).
+
+"""
+
+
 IssueState: TypeAlias = Literal['open', 'acknowledged', 'resolved']
 """
-`open`: there is no statement about it. `acknowledged`: somebody knows of it. `resolved`: it has no calls any more, or
-somebody has said that it is done with, and no call has failed so since.
+`open`: there is no statement about it. `acknowledged`: somebody knows of it. `resolved`: it is over, or somebody has
+said that it is done with, and no call has failed so since.
 
 """
 
@@ -686,18 +697,6 @@ AlertName: TypeAlias = str
 """Letters, digits, `.`, `_` and `-`."""
 
 
-AlertCondition: TypeAlias = Literal['targetDown', 'targetFails', 'targetHeld', 'callsLate', 'callsFailed', 'callsStuck']
-"""
-`targetDown`: a target has an outage (5 minutes). `targetFails`: no attempt at a target has succeeded in a quarter of an
-hour, and so few calls fail that it has no outage (5 minutes). `targetHeld`: somebody has paused or tripped a target,
-and calls wait (30 minutes). `callsLate`: calls have been late for a target that is neither down nor held (5 minutes).
-`callsFailed`: calls have failed, all their attempts used or given up; one incident for each issue (1 minute).
-`callsStuck`: a check of the store finds calls that nothing moves (5 minutes; only in the namespace `default`). The
-times are those of `after`, unless an alert has its own.
-
-"""
-
-
 class AlertDraftTo(TypedDict):
     """
     Where the messages go: exactly one of `endpoint`, `slack`, `teams` and `pagerDuty`. URLs have to be allowed by the
@@ -720,12 +719,16 @@ class AlertDraftTo(TypedDict):
 class AlertDraft(TypedDict):
     """What a client says about an alert."""
 
-    conditions: NotRequired[list[AlertCondition] | None]
-    """What it watches for; all by default."""
+    kinds: NotRequired[list[IssueKind] | None]
+    """The kinds of issues that it watches for; all by default."""
     targets: NotRequired[list[str] | None]
-    """If not empty, only conditions of these targets."""
+    """If not empty, only issues of these targets."""
     after: NotRequired[Duration | None]
-    """How long a condition has to be true, up to 7 days; by default the usual time of each."""
+    """
+    How long an issue has to be there, up to 7 days; by default 5 minutes for `down`, `late`, `failing` and `stuck`, 30
+    minutes for `held`, 1 minute for `failed`.
+
+    """
     to: NotRequired[AlertDraftTo | None]
     """
     Where the messages go: exactly one of `endpoint`, `slack`, `teams` and `pagerDuty`. URLs have to be allowed by the
@@ -745,7 +748,7 @@ class AlertTo(TypedDict):
 
 
 class AlertSilence(TypedDict):
-    """Until when nobody is notified that an incident begins; null if they are."""
+    """Until when nobody is notified that an issue begins; null if they are."""
 
     until: Timestamp
     by: str | None
@@ -763,58 +766,6 @@ class Silence(TypedDict):
     """Who."""
     reason: NotRequired[str | None]
     """Why."""
-
-
-class Acknowledgement(TypedDict):
-    """Whether somebody knows of an incident."""
-
-    acknowledged: bool
-    """False to end it."""
-    until: NotRequired[Timestamp | Duration | None]
-    """Until when, or how long from now; 1 day if it is left out."""
-    by: NotRequired[str | None]
-    """Who."""
-    reason: NotRequired[str | None]
-    """Why."""
-
-
-IncidentState: TypeAlias = Literal['open', 'acknowledged', 'ended']
-"""`open`; `acknowledged`: somebody knows of it; `ended`: its condition is not true any more."""
-
-
-class IncidentAcknowledged(TypedDict):
-    """Who knows of it, and until when that counts; null if nobody does, or that time is over."""
-
-    at: Timestamp
-    until: Timestamp
-    by: str | None
-    reason: str | None
-
-
-class Incident(TypedDict):
-    id: str
-    alert: AlertName
-    condition: AlertCondition
-    state: IncidentState
-    target: str | None
-    summary: str
-    """What has happened, in words, as it was when somebody was notified last."""
-    action: str
-    """The command that shows more."""
-    calls: int
-    """How many calls it was about then."""
-    since: Timestamp
-    """Since when the condition was true."""
-    openedAt: Timestamp
-    """When it had been true for long enough."""
-    endedAt: str | None
-    """When it was not true any more; null as long as it is."""
-    duration: Duration
-    """How long it lasted, or has lasted so far."""
-    notifiedAt: str | None
-    """When somebody was notified last that it is open; null if a silence has kept that back."""
-    acknowledged: IncidentAcknowledged | None
-    """Who knows of it, and until when that counts; null if nobody does, or that time is over."""
 
 
 Outcome: TypeAlias = Literal['answered', 'notSent', 'maybeSent', 'unusable', 'localFault', 'interrupted', 'cancelled', 'blocked']
@@ -1426,7 +1377,7 @@ class ProblemCall(TypedDict):
     """The labels, as far as they can be read."""
 
 
-ProblemCode: TypeAlias = Literal['badRequest', 'methodNotAllowed', 'notFound', 'invalidJSON', 'bodyTooLarge', 'invalidParameter', 'unsupportedMediaType', 'unsupportedContentCoding', 'preconditionFailed', 'invalidAttribution', 'crossSiteRequest', 'hostNotAllowed', 'hostEmpty', 'forwardNotDeliberate', 'missingAPIKey', 'invalidAPIKey', 'insufficientScope', 'untrustedUser', 'userNotAdmitted', 'operatorsOnly', 'otherNamespace', 'invalidNamespace', 'quotaExceeded', 'apiKeyNotFound', 'invalidAPIKeyDraft', 'firstKeyMustBeAdmin', 'tooManyAPIKeys', 'noRandomness', 'invalidDescriptor', 'invalidOption', 'invalidBatch', 'invalidIdempotencyKey', 'idempotencyKeyReused', 'tooManyHops', 'callNotFound', 'callEnded', 'callNotEnded', 'callRunning', 'contentErased', 'notReplayable', 'callDamaged', 'callRemoved', 'backlogFull', 'namespaceBacklogFull', 'starting', 'draining', 'notReady', 'storageFull', 'storageUnavailable', 'outcomeUnknown', 'leaseLost', 'tooManyQueries', 'targetNotFound', 'invalidTarget', 'invalidTargetSettings', 'tooManyTargets', 'policyNotFound', 'invalidPolicy', 'policyTooLarge', 'tooManyPolicies', 'tooManyPreviews', 'previewsFull', 'invalidOperation', 'operationNotFound', 'operationEnded', 'tooManyOperations', 'invalidWebhookEndpoint', 'invalidRotation', 'webhookEndpointNotFound', 'webhookEndpointDisabled', 'tooManyWebhookEndpoints', 'tooManyListeners', 'credentialNotFound', 'invalidCredential', 'tooManyCredentials', 'noEncryptionKey', 'issueNotFound', 'invalidIssue', 'issueNotResolved', 'alertNotFound', 'invalidAlert', 'tooManyAlerts', 'alertWithoutReceiver', 'invalidChange', 'incidentNotFound', 'incidentEnded', 'ownedElsewhere', 'leaderUnreachable', 'instanceUnreachable', 'notAPeer', 'invalidForward', 'forwardedTooLate', 'callInMemory']
+ProblemCode: TypeAlias = Literal['badRequest', 'methodNotAllowed', 'notFound', 'invalidJSON', 'bodyTooLarge', 'invalidParameter', 'unsupportedMediaType', 'unsupportedContentCoding', 'preconditionFailed', 'invalidAttribution', 'crossSiteRequest', 'hostNotAllowed', 'hostEmpty', 'forwardNotDeliberate', 'missingAPIKey', 'invalidAPIKey', 'insufficientScope', 'untrustedUser', 'userNotAdmitted', 'operatorsOnly', 'otherNamespace', 'invalidNamespace', 'quotaExceeded', 'apiKeyNotFound', 'invalidAPIKeyDraft', 'firstKeyMustBeAdmin', 'tooManyAPIKeys', 'noRandomness', 'invalidDescriptor', 'invalidOption', 'invalidBatch', 'invalidIdempotencyKey', 'idempotencyKeyReused', 'tooManyHops', 'callNotFound', 'callEnded', 'callNotEnded', 'callRunning', 'contentErased', 'notReplayable', 'callDamaged', 'callRemoved', 'backlogFull', 'namespaceBacklogFull', 'starting', 'draining', 'notReady', 'storageFull', 'storageUnavailable', 'outcomeUnknown', 'leaseLost', 'tooManyQueries', 'targetNotFound', 'invalidTarget', 'invalidTargetSettings', 'tooManyTargets', 'policyNotFound', 'invalidPolicy', 'policyTooLarge', 'tooManyPolicies', 'tooManyPreviews', 'previewsFull', 'invalidOperation', 'operationNotFound', 'operationEnded', 'tooManyOperations', 'invalidWebhookEndpoint', 'invalidRotation', 'webhookEndpointNotFound', 'webhookEndpointDisabled', 'tooManyWebhookEndpoints', 'tooManyListeners', 'credentialNotFound', 'invalidCredential', 'tooManyCredentials', 'noEncryptionKey', 'issueNotFound', 'invalidIssue', 'issueNotResolved', 'alertNotFound', 'invalidAlert', 'tooManyAlerts', 'alertWithoutReceiver', 'invalidChange', 'ownedElsewhere', 'leaderUnreachable', 'instanceUnreachable', 'notAPeer', 'invalidForward', 'forwardedTooLate', 'callInMemory']
 """
 The kind of a problem: a stable word that programs can match. Later versions may add some: a program treats a code that
 it does not know by its status.
@@ -1996,42 +1947,33 @@ class AuditRecord(TypedDict):
 class Issue(TypedDict):
     id: IssueID
     state: IssueState
-    type: Literal['failed', 'late', 'failing']
-    """
-    Whether its calls have failed, are late, or fail again and again and are tried again while the rest of their target
-    works.
-
-    """
-    kind: CallKind
-    target: str
-    reason: FailureReason | WaitReason
-    """Why its calls failed, or what they wait for."""
+    kind: IssueKind
+    target: str | None
+    """Null for calls that a check of the store finds."""
+    reason: FailureReason | WaitReason | None
+    """Why its calls failed, or what most of them wait for; null for none."""
     error: str | None
     """
     What the last attempt of its calls failed with: the status and what the answer says, or the code and the message of
-    a failure. `{n}`, `{id}`, `{time}`, `{address}` and `{email}` stand for what differs. For late calls, what their
-    target's outage began with. For failing ones, what they have in common, and with what they failed last. Null if no
-    attempt ended the calls, such as when a deadline passed meanwhile.
+    a failure. `{n}`, `{id}`, `{time}`, `{address}` and `{email}` stand for what differs. For `down`, what the outage
+    began with; for `failing`, what the calls have in common, and with what they failed last; for `held`, `paused` or
+    `tripped`; for `stuck`, the check. Null if there is none, such as when a deadline passed meanwhile.
 
     """
     calls: int
-    """
-    The calls that are failed or late now, or that fail, up to 1,000 of these; 0 if it is resolved and shown because of
-    `mark`.
-
-    """
+    """The calls that it concerns now; of `failing` ones up to 1,000 are counted."""
     firstAt: Timestamp
-    """When the first of them failed, since when the oldest late one is due, or since when they fail."""
+    """Since when it is so. When the first of its calls failed; since when the oldest late one is due."""
     lastAt: Timestamp
-    """When the last of them failed; for late ones, the time of the answer."""
+    """When the last of its calls failed; otherwise the time of the answer."""
     lastHours: list[int] | None
-    """How many of them failed in each of the last 24 hours, the latest last; null for late ones."""
+    """How many of them failed in each of the last 24 hours, the latest last; null unless they have failed."""
     mark: IssueMark | None
     """The last statement about it; null for none."""
-    filter: CallFilter
+    filter: CallFilter | None
     """
-    What selects its calls, in a list and in an operation. That of late calls to a paused target also selects those
-    whose own time has not come: they wait for the pause, too, and are not late.
+    What selects its calls, in a list and in an operation; null for `stuck`. That of a target selects all that wait for
+    it, also those whose own time has not come.
 
     """
     affected: NotRequired[AffectedCalls]
@@ -2039,15 +1981,15 @@ class Issue(TypedDict):
 
 class Alert(TypedDict):
     name: AlertName
-    conditions: list[AlertCondition]
+    kinds: list[IssueKind]
     targets: list[str]
     after: Duration | None
-    """How long a condition has to be true; null for the usual time of each."""
+    """How long an issue has to be there; null for the usual time of each kind."""
     to: AlertTo
     """Where the messages go. Of a chat only the server is shown, and of PagerDuty's key nothing."""
     createdAt: Timestamp
     silence: AlertSilence | None
-    """Until when nobody is notified that an incident begins; null if they are."""
+    """Until when nobody is notified that an issue begins; null if they are."""
     problem: str | None
     """Why its messages cannot be sent, in words; null if they can."""
     filter: CallFilter

@@ -103,14 +103,6 @@ class IdempotencyKeyReused(RedialProblem):
     """The problem with the code `idempotencyKeyReused`."""
 
 
-class IncidentEnded(RedialProblem):
-    """`incidentEnded`: The incident is over."""
-
-
-class IncidentNotFound(RedialProblem):
-    """`incidentNotFound`: There is no such incident."""
-
-
 class InstanceUnreachable(RedialProblem):
     """The problem with the code `instanceUnreachable`."""
 
@@ -208,7 +200,7 @@ class IssueNotFound(RedialProblem):
 
 
 class IssueNotResolved(RedialProblem):
-    """`issueNotResolved`: Calls still wait."""
+    """`issueNotResolved`: The issue is still there."""
 
 
 class LeaderUnreachable(RedialProblem):
@@ -407,8 +399,6 @@ TYPES: Dict[str, Type[RedialProblem]] = {
     "hostEmpty": HostEmpty,
     "hostNotAllowed": HostNotAllowed,
     "idempotencyKeyReused": IdempotencyKeyReused,
-    "incidentEnded": IncidentEnded,
-    "incidentNotFound": IncidentNotFound,
     "instanceUnreachable": InstanceUnreachable,
     "insufficientScope": InsufficientScope,
     "invalidAPIKey": InvalidAPIKey,

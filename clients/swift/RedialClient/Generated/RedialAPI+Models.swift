@@ -1556,8 +1556,6 @@ extension RedialAPI {
     public static let credentialPut = AuditAction(rawValue: "credential.put")
     /// `credential.removed`.
     public static let credentialRemoved = AuditAction(rawValue: "credential.removed")
-    /// `incident.changed`.
-    public static let incidentChanged = AuditAction(rawValue: "incident.changed")
     /// `dataKeys.replaced`.
     public static let dataKeysReplaced = AuditAction(rawValue: "dataKeys.replaced")
     /// `dataKeys.erased`.
@@ -1657,8 +1655,35 @@ extension RedialAPI {
 }
 
 extension RedialAPI {
-  /// `open`: there is no statement about it. `acknowledged`: somebody knows of it. `resolved`: it has no calls
-  /// any more, or somebody has said that it is done with, and no call has failed so since.
+  /// `down`: a target has an outage. `held`: somebody has paused or tripped a target, and calls wait. `late`:
+  /// calls have been due for a minute or more for a target that is neither. `failing`: no attempt at a target has
+  /// succeeded in a quarter of an hour, without so many failures that it is down; or calls with something in
+  /// common fail again and again while the others work. `failed`: calls have failed, all their attempts used or
+  /// given up. `stuck`: a check of the store finds calls that nothing moves (only in the namespace `default`).
+  public struct IssueKind: RedialWord {
+    /// The word.
+    public let rawValue: String
+    /// A value with that word.
+    public init(rawValue: String) { self.rawValue = rawValue }
+
+    /// `down`.
+    public static let down = IssueKind(rawValue: "down")
+    /// `late`.
+    public static let late = IssueKind(rawValue: "late")
+    /// `held`.
+    public static let held = IssueKind(rawValue: "held")
+    /// `failing`.
+    public static let failing = IssueKind(rawValue: "failing")
+    /// `failed`.
+    public static let failed = IssueKind(rawValue: "failed")
+    /// `stuck`.
+    public static let stuck = IssueKind(rawValue: "stuck")
+  }
+}
+
+extension RedialAPI {
+  /// `open`: there is no statement about it. `acknowledged`: somebody knows of it. `resolved`: it is over, or
+  /// somebody has said that it is done with, and no call has failed so since.
   public struct IssueState: RedialWord {
     /// The word.
     public let rawValue: String
@@ -1703,42 +1728,38 @@ extension RedialAPI {
     public var id: String
     /// `open`: there is no statement about it.
     public var state: RedialAPI.IssueState
-    /// Whether its calls have failed, are late, or fail again and again and are tried again while the rest of their
-    /// target works.
-    public var type: Kind
-    /// `call`: a client submitted it.
-    public var kind: RedialCall.Kind
-    /// `target`.
-    public var target: String
-    /// Why its calls failed, or what they wait for.
+    /// `down`: a target has an outage.
+    public var kind: RedialAPI.IssueKind
+    /// Null for calls that a check of the store finds.
+    public var target: String?
+    /// Why its calls failed, or what most of them wait for; null for none.
     public var reason: Reason
     /// What the last attempt of its calls failed with: the status and what the answer says, or the code and the
-    /// message of a failure. `{n}`, `{id}`, `{time}`, `{address}` and `{email}` stand for what differs. For late
-    /// calls, what their target's outage began with. For failing ones, what they have in common, and with what they
-    /// failed last. Null if no attempt ended the calls, such as when a deadline passed meanwhile.
+    /// message of a failure. `{n}`, `{id}`, `{time}`, `{address}` and `{email}` stand for what differs. For `down`,
+    /// what the outage began with; for `failing`, what the calls have in common, and with what they failed last;
+    /// for `held`, `paused` or `tripped`; for `stuck`, the check. Null if there is none, such as when a deadline
+    /// passed meanwhile.
     public var error: String?
-    /// The calls that are failed or late now, or that fail, up to 1,000 of these; 0 if it is resolved and shown
-    /// because of `mark`.
+    /// The calls that it concerns now; of `failing` ones up to 1,000 are counted.
     public var calls: Int
-    /// When the first of them failed, since when the oldest late one is due, or since when they fail.
+    /// Since when it is so. When the first of its calls failed; since when the oldest late one is due.
     public var firstAt: Date
-    /// When the last of them failed; for late ones, the time of the answer.
+    /// When the last of its calls failed; otherwise the time of the answer.
     public var lastAt: Date
-    /// How many of them failed in each of the last 24 hours, the latest last; null for late ones.
+    /// How many of them failed in each of the last 24 hours, the latest last; null unless they have failed.
     public var lastHours: [Int]?
-    /// The newest of them; null for late ones.
+    /// The newest of those that failed; null for others.
     public var example: String?
     /// The last statement about it; null for none.
     public var mark: Mark?
-    /// What selects its calls, in a list and in an operation. That of late calls to a paused target also selects
-    /// those whose own time has not come: they wait for the pause, too, and are not late.
-    public var filter: CallFilter
+    /// What selects its calls, in a list and in an operation; null for `stuck`. That of a target selects all that
+    /// wait for it, also those whose own time has not come.
+    public var filter: CallFilter?
     /// Whom an issue concerns: its newest calls, at most 1,000, summed by the path of their URLs and by label.
     public var affected: RedialAPI.AffectedCalls?
 
     private enum CodingKeys: String, CodingKey {
-      case id, state, type, kind, target, reason, error, calls, firstAt, lastAt, lastHours, example, mark, filter,
-        affected
+      case id, state, kind, target, reason, error, calls, firstAt, lastAt, lastHours, example, mark, filter, affected
     }
 
     /// Reads it from the service's JSON.
@@ -1746,9 +1767,8 @@ extension RedialAPI {
       let members = try decoder.container(keyedBy: CodingKeys.self)
       id = try members.decode(String.self, forKey: .id)
       state = try members.decode(RedialAPI.IssueState.self, forKey: .state)
-      type = try members.decode(Kind.self, forKey: .type)
-      kind = try members.decode(RedialCall.Kind.self, forKey: .kind)
-      target = try members.decode(String.self, forKey: .target)
+      kind = try members.decode(RedialAPI.IssueKind.self, forKey: .kind)
+      target = try members.decodeIfPresent(String.self, forKey: .target)
       reason = try members.decode(Reason.self, forKey: .reason)
       error = try members.decodeIfPresent(String.self, forKey: .error)
       calls = try members.decode(Int.self, forKey: .calls)
@@ -1757,7 +1777,7 @@ extension RedialAPI {
       lastHours = try members.decodeIfPresent([Int].self, forKey: .lastHours)
       example = try members.decodeIfPresent(String.self, forKey: .example)
       mark = try members.decodeIfPresent(Mark.self, forKey: .mark)
-      filter = try members.decode(CallFilter.self, forKey: .filter)
+      filter = try members.decodeIfPresent(CallFilter.self, forKey: .filter)
       affected = try members.decodeIfPresent(RedialAPI.AffectedCalls.self, forKey: .affected)
     }
 
@@ -1766,7 +1786,6 @@ extension RedialAPI {
       var members = encoder.container(keyedBy: CodingKeys.self)
       try members.encode(id, forKey: .id)
       try members.encode(state, forKey: .state)
-      try members.encode(type, forKey: .type)
       try members.encode(kind, forKey: .kind)
       try members.encode(target, forKey: .target)
       try members.encode(reason, forKey: .reason)
@@ -1781,23 +1800,7 @@ extension RedialAPI {
       try members.encodeIfPresent(affected, forKey: .affected)
     }
 
-    /// Whether its calls have failed, are late, or fail again and again and are tried again while the rest of their
-    /// target works.
-    public struct Kind: RedialWord {
-      /// The word.
-      public let rawValue: String
-      /// A value with that word.
-      public init(rawValue: String) { self.rawValue = rawValue }
-
-      /// `failed`.
-      public static let failed = Kind(rawValue: "failed")
-      /// `late`.
-      public static let late = Kind(rawValue: "late")
-      /// `failing`.
-      public static let failing = Kind(rawValue: "failing")
-    }
-
-    /// Why its calls failed, or what they wait for.
+    /// Why its calls failed, or what most of them wait for; null for none.
     public struct Reason: RedialWord {
       /// The word.
       public let rawValue: String
@@ -2271,62 +2274,33 @@ extension RedialAPI {
 }
 
 extension RedialAPI {
-  /// `targetDown`: a target has an outage (5 minutes). `targetFails`: no attempt at a target has succeeded in a
-  /// quarter of an hour, and so few calls fail that it has no outage (5 minutes). `targetHeld`: somebody has
-  /// paused or tripped a target, and calls wait (30 minutes). `callsLate`: calls have been late for a target that
-  /// is neither down nor held (5 minutes). `callsFailed`: calls have failed, all their attempts used or given up;
-  /// one incident for each issue (1 minute). `callsStuck`: a check of the store finds calls that nothing moves (5
-  /// minutes; only in the namespace `default`). The times are those of `after`, unless an alert has its own.
-  public struct AlertCondition: RedialWord {
-    /// The word.
-    public let rawValue: String
-    /// A value with that word.
-    public init(rawValue: String) { self.rawValue = rawValue }
-
-    /// `targetDown`.
-    public static let targetDown = AlertCondition(rawValue: "targetDown")
-    /// `targetFails`.
-    public static let targetFails = AlertCondition(rawValue: "targetFails")
-    /// `targetHeld`.
-    public static let targetHeld = AlertCondition(rawValue: "targetHeld")
-    /// `callsLate`.
-    public static let callsLate = AlertCondition(rawValue: "callsLate")
-    /// `callsFailed`.
-    public static let callsFailed = AlertCondition(rawValue: "callsFailed")
-    /// `callsStuck`.
-    public static let callsStuck = AlertCondition(rawValue: "callsStuck")
-  }
-}
-
-extension RedialAPI {
   /// What a client says about an alert.
   public struct AlertDraft: Sendable, Hashable, Encodable {
-    /// What it watches for; all by default.
-    public var conditions: [RedialAPI.AlertCondition]?
-    /// If not empty, only conditions of these targets.
+    /// The kinds of issues that it watches for; all by default.
+    public var kinds: [RedialAPI.IssueKind]?
+    /// If not empty, only issues of these targets.
     public var targets: [String]?
-    /// How long a condition has to be true, up to 7 days; by default the usual time of each.
+    /// How long an issue has to be there, up to 7 days; by default 5 minutes for `down`, `late`, `failing` and
+    /// `stuck`, 30 minutes for `held`, 1 minute for `failed`.
     public var after: Duration?
     /// Where the messages go: exactly one of `endpoint`, `slack`, `teams` and `pagerDuty`. URLs have to be allowed
     /// by the egress policy.
     public var to: To?
 
     /// Creates one; what is left out is not sent.
-    public init(
-      conditions: [RedialAPI.AlertCondition]? = nil, targets: [String]? = nil, after: Duration? = nil, to: To? = nil
-    ) {
-      self.conditions = conditions
+    public init(kinds: [RedialAPI.IssueKind]? = nil, targets: [String]? = nil, after: Duration? = nil, to: To? = nil) {
+      self.kinds = kinds
       self.targets = targets
       self.after = after
       self.to = to
     }
 
-    private enum CodingKeys: String, CodingKey { case conditions, targets, after, to }
+    private enum CodingKeys: String, CodingKey { case kinds, targets, after, to }
 
     /// Writes it as the service does.
     public func encode(to encoder: any Encoder) throws {
       var members = encoder.container(keyedBy: CodingKeys.self)
-      try members.encodeIfPresent(conditions, forKey: .conditions)
+      try members.encodeIfPresent(kinds, forKey: .kinds)
       try members.encodeIfPresent(targets, forKey: .targets)
       try members.encodeIfPresent(after.map { WireSpan($0) }, forKey: .after)
       try members.encodeIfPresent(to, forKey: .to)
@@ -2366,17 +2340,17 @@ extension RedialAPI {
   public struct Alert: Sendable, Hashable, Codable {
     /// Letters, digits, `.`, `_` and `-`.
     public var name: String
-    /// `conditions`.
-    public var conditions: [RedialAPI.AlertCondition]
+    /// `kinds`.
+    public var kinds: [RedialAPI.IssueKind]
     /// `targets`.
     public var targets: [String]
-    /// How long a condition has to be true; null for the usual time of each.
+    /// How long an issue has to be there; null for the usual time of each kind.
     public var after: Duration?
     /// Where the messages go. Of a chat only the server is shown, and of PagerDuty's key nothing.
     public var to: To
     /// `createdAt`.
     public var createdAt: Date
-    /// Until when nobody is notified that an incident begins; null if they are.
+    /// Until when nobody is notified that an issue begins; null if they are.
     public var silence: Silence?
     /// Why its messages cannot be sent, in words; null if they can.
     public var problem: String?
@@ -2384,14 +2358,14 @@ extension RedialAPI {
     public var filter: CallFilter
 
     private enum CodingKeys: String, CodingKey {
-      case name, conditions, targets, after, to, createdAt, silence, problem, filter
+      case name, kinds, targets, after, to, createdAt, silence, problem, filter
     }
 
     /// Reads it from the service's JSON.
     public init(from decoder: any Decoder) throws {
       let members = try decoder.container(keyedBy: CodingKeys.self)
       name = try members.decode(String.self, forKey: .name)
-      conditions = try members.decode([RedialAPI.AlertCondition].self, forKey: .conditions)
+      kinds = try members.decode([RedialAPI.IssueKind].self, forKey: .kinds)
       targets = try members.decode([String].self, forKey: .targets)
       after = try members.decodeIfPresent(WireSpan.self, forKey: .after).map { $0.duration }
       to = try members.decode(To.self, forKey: .to)
@@ -2405,7 +2379,7 @@ extension RedialAPI {
     public func encode(to encoder: any Encoder) throws {
       var members = encoder.container(keyedBy: CodingKeys.self)
       try members.encode(name, forKey: .name)
-      try members.encode(conditions, forKey: .conditions)
+      try members.encode(kinds, forKey: .kinds)
       try members.encode(targets, forKey: .targets)
       try members.encode(after.map { WireSpan($0) }, forKey: .after)
       try members.encode(to, forKey: .to)
@@ -2477,154 +2451,6 @@ extension RedialAPI {
       self.until = until
       self.by = by
       self.reason = reason
-    }
-  }
-}
-
-extension RedialAPI {
-  /// Whether somebody knows of an incident.
-  public struct Acknowledgement: Sendable, Hashable, Encodable {
-    /// False to end it.
-    public var acknowledged: Bool
-    /// Until when, or how long from now; 1 day if it is left out.
-    public var until: RedialAPI.Moment?
-    /// Who.
-    public var by: String?
-    /// Why.
-    public var reason: String?
-
-    /// Creates one; what is left out is not sent.
-    public init(acknowledged: Bool, until: RedialAPI.Moment? = nil, by: String? = nil, reason: String? = nil) {
-      self.acknowledged = acknowledged
-      self.until = until
-      self.by = by
-      self.reason = reason
-    }
-  }
-}
-
-extension RedialAPI {
-  /// `open`; `acknowledged`: somebody knows of it; `ended`: its condition is not true any more.
-  public struct IncidentState: RedialWord {
-    /// The word.
-    public let rawValue: String
-    /// A value with that word.
-    public init(rawValue: String) { self.rawValue = rawValue }
-
-    /// `open`.
-    public static let open = IncidentState(rawValue: "open")
-    /// `acknowledged`.
-    public static let acknowledged = IncidentState(rawValue: "acknowledged")
-    /// `ended`.
-    public static let ended = IncidentState(rawValue: "ended")
-  }
-}
-
-extension RedialAPI {
-  /// `Incident` of the contract.
-  public struct Incident: Sendable, Hashable, Codable, Identifiable {
-    /// `id`.
-    public var id: String
-    /// Letters, digits, `.`, `_` and `-`.
-    public var alert: String
-    /// `targetDown`: a target has an outage (5 minutes).
-    public var condition: RedialAPI.AlertCondition
-    /// `open`; `acknowledged`: somebody knows of it; `ended`: its condition is not true any more.
-    public var state: RedialAPI.IncidentState
-    /// `target`.
-    public var target: String?
-    /// What has happened, in words, as it was when somebody was notified last.
-    public var summary: String
-    /// The command that shows more.
-    public var action: String
-    /// How many calls it was about then.
-    public var calls: Int
-    /// Since when the condition was true.
-    public var since: Date
-    /// When it had been true for long enough.
-    public var openedAt: Date
-    /// When it was not true any more; null as long as it is.
-    public var endedAt: Date?
-    /// How long it lasted, or has lasted so far.
-    public var duration: Duration
-    /// When somebody was notified last that it is open; null if a silence has kept that back.
-    public var notifiedAt: Date?
-    /// Who knows of it, and until when that counts; null if nobody does, or that time is over.
-    public var acknowledged: Acknowledged?
-
-    private enum CodingKeys: String, CodingKey {
-      case id, alert, condition, state, target, summary, action, calls, since, openedAt, endedAt, duration, notifiedAt,
-        acknowledged
-    }
-
-    /// Reads it from the service's JSON.
-    public init(from decoder: any Decoder) throws {
-      let members = try decoder.container(keyedBy: CodingKeys.self)
-      id = try members.decode(String.self, forKey: .id)
-      alert = try members.decode(String.self, forKey: .alert)
-      condition = try members.decode(RedialAPI.AlertCondition.self, forKey: .condition)
-      state = try members.decode(RedialAPI.IncidentState.self, forKey: .state)
-      target = try members.decodeIfPresent(String.self, forKey: .target)
-      summary = try members.decode(String.self, forKey: .summary)
-      action = try members.decode(String.self, forKey: .action)
-      calls = try members.decode(Int.self, forKey: .calls)
-      since = try members.decode(WireInstant.self, forKey: .since).date
-      openedAt = try members.decode(WireInstant.self, forKey: .openedAt).date
-      endedAt = try members.decodeIfPresent(WireInstant.self, forKey: .endedAt).map { $0.date }
-      duration = try members.decode(WireSpan.self, forKey: .duration).duration
-      notifiedAt = try members.decodeIfPresent(WireInstant.self, forKey: .notifiedAt).map { $0.date }
-      acknowledged = try members.decodeIfPresent(Acknowledged.self, forKey: .acknowledged)
-    }
-
-    /// Writes it as the service does.
-    public func encode(to encoder: any Encoder) throws {
-      var members = encoder.container(keyedBy: CodingKeys.self)
-      try members.encode(id, forKey: .id)
-      try members.encode(alert, forKey: .alert)
-      try members.encode(condition, forKey: .condition)
-      try members.encode(state, forKey: .state)
-      try members.encode(target, forKey: .target)
-      try members.encode(summary, forKey: .summary)
-      try members.encode(action, forKey: .action)
-      try members.encode(calls, forKey: .calls)
-      try members.encode(WireInstant(since), forKey: .since)
-      try members.encode(WireInstant(openedAt), forKey: .openedAt)
-      try members.encode(endedAt.map { WireInstant($0) }, forKey: .endedAt)
-      try members.encode(WireSpan(duration), forKey: .duration)
-      try members.encode(notifiedAt.map { WireInstant($0) }, forKey: .notifiedAt)
-      try members.encode(acknowledged, forKey: .acknowledged)
-    }
-
-    /// `Acknowledged` of the contract.
-    public struct Acknowledged: Sendable, Hashable, Codable {
-      /// `at`.
-      public var at: Date
-      /// `until`.
-      public var until: Date
-      /// `by`.
-      public var by: String?
-      /// `reason`.
-      public var reason: String?
-
-      private enum CodingKeys: String, CodingKey { case at, until, by, reason }
-
-      /// Reads it from the service's JSON.
-      public init(from decoder: any Decoder) throws {
-        let members = try decoder.container(keyedBy: CodingKeys.self)
-        at = try members.decode(WireInstant.self, forKey: .at).date
-        until = try members.decode(WireInstant.self, forKey: .until).date
-        by = try members.decodeIfPresent(String.self, forKey: .by)
-        reason = try members.decodeIfPresent(String.self, forKey: .reason)
-      }
-
-      /// Writes it as the service does.
-      public func encode(to encoder: any Encoder) throws {
-        var members = encoder.container(keyedBy: CodingKeys.self)
-        try members.encode(WireInstant(at), forKey: .at)
-        try members.encode(WireInstant(until), forKey: .until)
-        try members.encode(by, forKey: .by)
-        try members.encode(reason, forKey: .reason)
-      }
     }
   }
 }

@@ -256,18 +256,17 @@ extension RedialClient {
     ).decoded(RedialAPI.BulkOperation.self)
   }
 
-  /// List groups of failed and late calls.
+  /// List what is wrong, with the calls that it concerns.
   ///
   /// Two thousand failed calls are seldom more than a few errors. Failed calls are one issue if they have the
-  /// same target, reason and error; ids, numbers, times and addresses in an error do not count. Calls that wait
-  /// for a target whose oldest due call has waited for a minute or more are late, and an issue of their own for
-  /// each reason. What fails again and again while the rest of its target works (a path, a credential or a
-  /// label), or by Redial's own fault (such as its proxy), is an issue, too: `failing`.
+  /// same target, reason and error; ids, numbers, times and addresses in an error do not count. Beside them, an
+  /// issue is a target that is down, that is held, or whose oldest due call has waited for a minute or more; what
+  /// fails again and again while the rest of its target works (a path, a credential or a label), or by Redial's
+  /// own fault (such as its proxy); and what a check of the store finds.
   ///
-  /// Issues of failing and late calls come first; then those of failed ones; in both, those with the most calls
-  /// first. An issue opens by itself, and is resolved when none of its calls is failed or late any more: they
-  /// were retried, replayed elsewhere and purged, or removed after their time. With `filter`, an operation acts
-  /// on all calls of an issue.
+  /// Issues of failed calls come last; in both parts, those with the most calls first. An issue opens by itself,
+  /// and is resolved when it is over: failed calls were retried, replayed elsewhere and purged, or removed after
+  /// their time. With `filter`, an operation acts on all calls of an issue.
   ///
   /// Calls that failed before Redial had issues are in none.
   ///
@@ -296,8 +295,10 @@ extension RedialClient {
 
   /// Acknowledge or resolve an issue.
   ///
-  /// An acknowledged issue stays so until its end (`until`); a resolved one opens again with the next call that
-  /// fails so. `open` removes the statement. The latest 1,000 statements of a namespace are kept.
+  /// An acknowledged issue stays so until its end (`until`), and no alert reports it: then those that have
+  /// reported it do so again, if it is still there. PagerDuty is notified at once. A resolved one opens again
+  /// with the next call that fails so. `open` removes the statement. The latest 1,000 statements of a namespace
+  /// are kept.
   ///
   /// - Parameters:
   ///   - issueID: The issue's id.
@@ -327,13 +328,13 @@ extension RedialClient {
 
   /// Make or replace an alert.
   ///
-  /// Somebody is notified once when an incident begins, and once when it is over. An incident begins when a
-  /// condition has been true of something for long enough (`after`), and is over when it has been untrue for a
-  /// while, so that one that comes and goes is one incident. Outages and lateness count from their own beginning;
-  /// all else from when it was seen first, and anew after a restart.
+  /// Somebody is notified once when an issue has been there for long enough (`after`), and once when it has been
+  /// over for a while, so that one that comes and goes is reported once. Outages and lateness count from their
+  /// own beginning; all else from when it was seen first, and anew after a restart. Five or more that begin at
+  /// once are one message. An issue that is acknowledged is not reported.
   ///
-  /// A message is a webhook, and so a call: it is stored together with the incident, survives restarts, and is
-  /// retried. Its labels are `alert`, `incident` and `event`. `filter` selects the messages in a list of calls.
+  /// A message is a webhook, and so a call: it survives restarts, and is retried. Its labels are `alert`,
+  /// `notice` and `event`. `filter` selects the messages in a list of calls.
   ///
   /// Of an alert that exists, `to` may be left out: then it stays as it is.
   ///
@@ -348,9 +349,9 @@ extension RedialClient {
     return try await exchange(request).decoded(RedialAPI.Alert.self)
   }
 
-  /// Remove an alert, and its incidents.
+  /// Remove an alert.
   ///
-  /// Nobody is notified of the ends of those that are open.
+  /// Nobody is notified of the ends of the issues that it has reported.
   ///
   /// - Parameter name: The alert's name.
   public func deleteAlert(_ name: String) async throws {
@@ -359,8 +360,8 @@ extension RedialClient {
 
   /// Silence an alert for a while, or end that.
   ///
-  /// Nobody is notified that an incident begins until the silence ends. Then they are notified of those that are
-  /// still open. The end of an incident that was reported before is reported in a silence, too.
+  /// Nobody is notified that an issue begins until the silence ends. Then they are notified of those that are
+  /// still there. The end of one that was reported before is reported in a silence, too.
   ///
   /// - Parameters:
   ///   - name: The alert's name.
@@ -375,53 +376,13 @@ extension RedialClient {
   /// Send a test message where the alert leads.
   ///
   /// It is one attempt, at once, also while the receiver's breaker is open, and in a silence, too. PagerDuty
-  /// opens an incident of severity `info` for it, which has to be resolved there.
+  /// opens an alert of severity `info` for it, which has to be resolved there.
   ///
   /// - Parameter name: The alert's name.
   @discardableResult
   public func testAlert(_ name: String) async throws -> RedialCall {
     return try await exchange(ServiceRequest("POST", ["v1", "alerts", name, "test"], body: ServiceRequest.nothing))
       .decoded(RedialCall.self)
-  }
-
-  /// List the incidents of alerts, the newest first.
-  ///
-  /// - Parameters:
-  ///   - state: Only incidents in one of these states. Separate several with commas.
-  ///   - alert: Only incidents of this alert.
-  ///   - pageSize: How many a request fetches, 1 to 250.
-  public func listIncidents(state: [RedialAPI.IncidentState] = [], alert: String? = nil, pageSize: Int = 250)
-    -> RedialPages<RedialAPI.Incident>
-  {
-    RedialPages<RedialAPI.Incident>(client: self, pageSize: pageSize) {
-      var request = ServiceRequest("GET", ["v1", "incidents"])
-      request.add([("state", ServiceRequest.words(state)), ("alert", alert)])
-      return request
-    }
-  }
-
-  /// Show an incident.
-  ///
-  /// - Parameter incidentID: The incident's id.
-  public func getIncident(_ incidentID: String) async throws -> RedialAPI.Incident {
-    return try await exchange(ServiceRequest("GET", ["v1", "incidents", incidentID])).decoded(RedialAPI.Incident.self)
-  }
-
-  /// Say that somebody knows of an incident, or take that back.
-  ///
-  /// Until its end (`until`) nobody is notified again that the incident is open. If it still is then, they are
-  /// notified once more. PagerDuty is notified that it is acknowledged.
-  ///
-  /// - Parameters:
-  ///   - incidentID: The incident's id.
-  ///   - acknowledgement: The acknowledgement.
-  @discardableResult
-  public func acknowledgeIncident(_ incidentID: String, _ acknowledgement: RedialAPI.Acknowledgement) async throws
-    -> RedialAPI.Incident
-  {
-    var request = ServiceRequest("PATCH", ["v1", "incidents", incidentID])
-    request.body = try ServiceRequest.encoded(acknowledgement)
-    return try await exchange(request).decoded(RedialAPI.Incident.self)
   }
 
   /// List the credentials, by name.

@@ -47,10 +47,6 @@ extension RedialProblem.Code {
   public static let hostNotAllowed = Self(rawValue: "hostNotAllowed")
   /// The code `idempotencyKeyReused`.
   public static let idempotencyKeyReused = Self(rawValue: "idempotencyKeyReused")
-  /// The incident is over.
-  public static let incidentEnded = Self(rawValue: "incidentEnded")
-  /// There is no such incident.
-  public static let incidentNotFound = Self(rawValue: "incidentNotFound")
   /// The code `instanceUnreachable`.
   public static let instanceUnreachable = Self(rawValue: "instanceUnreachable")
   /// The API key does not allow this.
@@ -99,7 +95,7 @@ extension RedialProblem.Code {
   public static let invalidWebhookEndpoint = Self(rawValue: "invalidWebhookEndpoint")
   /// There is no such issue.
   public static let issueNotFound = Self(rawValue: "issueNotFound")
-  /// Calls still wait.
+  /// The issue is still there.
   public static let issueNotResolved = Self(rawValue: "issueNotResolved")
   /// The code `leaderUnreachable`.
   public static let leaderUnreachable = Self(rawValue: "leaderUnreachable")
