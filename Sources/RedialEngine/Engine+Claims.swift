@@ -50,7 +50,7 @@ extension Engine {
   mutating func refill(_ index: Int) {
     let expected = desk.claims.expected
     guard roster.targets[index].stored.count > 0, !roster.targets[index].stored.isRefilling,
-      roster.room(expecting: expected) > 0, roster.targets[index].breaker.admits(at: now)
+      roster.room(expecting: expected) > 0, roster.targets[index].breaker.admitsBeside(at: now)
     else { return }
     // A half-open breaker lets only a few probes through, so loading many calls would be useless.
     let isClosed = roster.targets[index].breaker.state == .closed

@@ -85,7 +85,7 @@ extension Engine {
   /// works there may differ from what does not by something that nobody knows, and the oldest are those that have failed.
   func firstUnlike(of place: Int) -> ReadyQueue.Entry? {
     let target = roster.targets[place]
-    guard target.breaker.admits(at: now), let last = target.probes.toDifferFrom else { return nil }
+    guard target.breaker.admitsBeside(at: now), let last = target.probes.toDifferFrom else { return nil }
     return target.due.sample(of: Self.mostLookedAt).last {
       guard let call = mayTry($0, at: target) else { return false }
       return CallLikeness(call) != last && !target.goesAhead(call)

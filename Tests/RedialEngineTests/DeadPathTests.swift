@@ -71,6 +71,42 @@ struct DeadPathTests {
     #expect(scene.failing.map(\.mark) == [mark.shown, .path("/all")])
   }
 
+  // All kinds had failed, and the probe hung: nothing else was sent for as long as its attempt took.
+  @Test("a probe that hangs keeps the breaker from closing for two seconds only")
+  func hangs() throws {
+    var probe = EngineProbe(
+      EngineSettings(
+        breaker: CircuitBreakerSettings(
+          consecutiveFailures: 3, significance: 1e-6, openInterval: .seconds(10), openMultiplier: 1.1)))
+    let origin = EngineProbe.target.bare
+    func spec(_ path: String, _ policy: RetryPolicy = .patient()) -> CallSpec {
+      .test(policy, url: "\(origin)/\(path)")
+    }
+    for path in ["hang", "well", "hang", "well"] {
+      probe.end(probe.submit(spec(path, .patient(attempts: 1))), status: 500)
+    }
+    // Both have failed in the outage: neither is tried before the interval is over.
+    for path in ["well", "hang", "well", "hang"] {
+      let id = probe.submit(spec(path, .patient(attempts: 1)))
+      for _ in 0..<600 where probe.starts.last?.call.id != id { probe.advance(.milliseconds(100)) }
+      probe.end(id, status: 500)
+    }
+    for _ in 0..<5 { _ = probe.submit(spec("hang")) }
+    let began = probe.starts.count
+    for _ in 0..<1000 where probe.starts.count == began { probe.advance(.milliseconds(100)) }
+    for _ in 0..<5 { _ = probe.submit(spec("well")) }
+    #expect(probe.starts.count == began + 1)
+    var waited = 0
+    while probe.starts.last?.call.spec.url.hasSuffix("/well") != true, waited < 600 {
+      probe.advance(.milliseconds(100))
+      waited += 1
+    }
+    #expect((20...120).contains(waited), "\(waited * 100) ms")
+    let well = try #require(probe.starts.last)
+    probe.end(well.call.id, status: 200)
+    #expect(probe.engine.roster.targets[0].breaker.state == .closed)
+  }
+
   @Test("what this side cannot do is shown as that, until an attempt says something about the target")
   func ownSide() {
     var probe = EngineProbe()

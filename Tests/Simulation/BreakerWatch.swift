@@ -22,8 +22,17 @@ struct BreakerWatch {
     var failed: Set<String> = []
     var probed: Set<String> = []
     var lastProbe: Timestamp?
+    /// When the last probe of the interval began, and the last of those that can only have gone beside it.
+    var lastUsual: Timestamp?
+    var lastBeside: Timestamp?
     /// Whether there was an outage, after which failures may count for one kind alone.
     var hadOutage = false
+
+    /// If the clock steps back, nobody waits until it reaches its old time, and what was let through then may begin a moment later.
+    mutating func clockIs(_ now: Timestamp) {
+      if let last = lastUsual, now < last { lastUsual = .epoch }
+      if let last = lastBeside, now < last { lastBeside = .epoch }
+    }
 
     static func of(_ spec: CallSpec) -> Set<String> {
       Set([spec.url] + spec.headers.map(\.value) + spec.labels.map { "\($0.name)=\($0.value)" })
@@ -151,6 +160,7 @@ struct BreakerWatch {
     configured = [:]
     mayClose = []
     for target in breakers.keys { breakers[target]?.couldOpen = false }
+    for target in kinds.keys { kinds[target]?.clockIs(now) }
     for event in events {
       switch event {
       case .targetCommand(let control):
@@ -242,6 +252,15 @@ struct BreakerWatch {
     let known = kinds[call.target] ?? Kinds()
     return !Kinds.of(call).isSubset(of: known.probed)
       && known.lastProbe.map { now - $0 >= .milliseconds(500) || now < $0 } ?? true
+  }
+
+  /// Whether a call may be a probe beside those that have all places, and no answer for two seconds.
+  private func mayGoBeside(_ target: TargetKey, at now: Timestamp) -> Bool {
+    // What was let through begins a moment later if it has to wait for a connection. Of one that may have been early it is not known
+    // whether it was of the interval.
+    return [kinds[target]?.lastUsual, kinds[target]?.lastBeside].compactMap(\.self).allSatisfy {
+      now < $0 || now - $0 >= .milliseconds(1900)
+    }
   }
 
   private mutating func probe(
@@ -392,10 +411,19 @@ struct BreakerWatch {
       case .open where mayBeEarly(start.call.spec, at: now): probe(attempt, of: target, isEarly: true, at: now)
       case .open(let until): return "\(start.call.id) was started at \(target), which is open until \(until.text)"
       case .halfOpen:
-        let maybe = mayBeEarly(start.call.spec, at: now)
-        let isEarly = maybe && breakers[target].map { $0.probes.count >= $0.permitted } == true
-        probe(attempt, of: target, isEarly: isEarly, maybe: maybe, at: now)
+        let (maybe, maybeBeside) = (mayBeEarly(start.call.spec, at: now), mayGoBeside(target, at: now))
+        let isBeyond = breakers[target].map { $0.probes.count >= $0.permitted } == true
+        let isEarly = isBeyond && (maybe || maybeBeside)
+        // Of one that may have gone beside others it is not known which of them it delays: an early success takes a place, too.
+        let known = kinds[target]?.lastProbe
+        probe(attempt, of: target, isEarly: isEarly, maybe: maybe || isEarly, at: now)
+        if maybeBeside {
+          kinds[target]?.lastProbe = known
+          if isEarly, !maybe { kinds[target]?.lastBeside = now }
+        }
         if isEarly { continue }
+        // Or it was early, and delays none of the others.
+        if !maybe { kinds[target]?.lastUsual = now }
         breakers[target]?.probes.insert(attempt)
         let count = breakers[target]?.probes.count ?? 0
         let permitted = breakers[target]?.permitted ?? 1

@@ -96,10 +96,37 @@ public struct CircuitBreaker: Sendable, Hashable {
     }
     let opening = early.opening(at: now)
     guard opening <= now else { return .rejected(until: opening) }
-    var permit = permit(until: now + settings.permitLease)
-    permit.isEarly = true
+    let permit = earlyPermit(at: now)
     early.start(permit.number, isEarly: true, at: now)
     return .permitted(permit)
+  }
+
+  /// Asks like ``acquire(at:)``, for a target of which some calls may hang: probes of a half-open breaker that get no answer for
+  /// long do not keep others from going beside them, one each ``EarlyProbes/patience``. Their results count as those of
+  /// ``acquireEarly(at:)``.
+  package mutating func acquireBeside(at now: Timestamp) -> Admission {
+    let usual = acquire(at: now)
+    guard case .rejected(let until) = usual, let opening = openingBeside(at: now) else { return usual }
+    guard opening <= now else { return .rejected(until: min(until, opening)) }
+    let permit = earlyPermit(at: now)
+    early.startBeside(permit.number, at: now)
+    return .permitted(permit)
+  }
+
+  /// Whether ``acquireBeside(at:)`` would let a call go.
+  package func admitsBeside(at now: Timestamp) -> Bool {
+    admits(at: now) || openingBeside(at: now).map { $0 <= now } ?? false
+  }
+
+  private func openingBeside(at now: Timestamp) -> Timestamp? {
+    guard case .halfOpen(let probing) = state, probing.inFlight > 0 else { return nil }
+    return early.openingBeside(at: now)
+  }
+
+  private mutating func earlyPermit(at now: Timestamp) -> Permit {
+    var permit = permit(until: now + settings.permitLease)
+    permit.isEarly = true
+    return permit
   }
 
   /// A permit for a call that goes whatever the breaker says. Its result counts as long as the breaker is closed.

@@ -2,7 +2,8 @@
 /// others: calls of that kind have not failed yet.
 ///
 /// However many kinds there are, the target gets two requests per second at most: only one probe is in flight, and the
-/// next begins ``spacing`` after it began. One that gets no answer for long does not stop the others.
+/// next begins ``spacing`` after it began. One that gets no answer for long does not stop the others. Nor does a probe of the
+/// interval: any other call may go beside one that hangs, one in each ``patience``.
 struct EarlyProbes: Sendable, Hashable {
   /// When the last probe began, early or not, and its permit while it is in flight.
   private var lastStart: Timestamp?
@@ -12,6 +13,11 @@ struct EarlyProbes: Sendable, Hashable {
   /// The permits of those in flight, and the last permit from before the outage.
   private var inFlight: [UInt64] = []
   private var before: UInt64 = 0
+  /// When the last probe of the interval began.
+  private var lastUsual: Timestamp?
+  /// The same of those beside a probe of the interval that hangs, which neither delay the early ones nor are delayed by them.
+  private var lastBeside: Timestamp?
+  private var besideInFlight: [UInt64] = []
 
   init() {}
 
@@ -42,20 +48,39 @@ struct EarlyProbes: Sendable, Hashable {
     return opening > now ? opening : nil
   }
 
-  /// A probe begins.
+  /// When another probe may begin although those of the interval have all places, because these get no answer for long.
+  /// Each keeps the next from starting for as long, also if it fails at once: nothing says that these calls tell more.
+  func openingBeside(at now: Timestamp) -> Timestamp {
+    // Nor does a clock that steps back keep this from starting.
+    guard let last = [lastUsual, lastBeside].compactMap(\.self).max(), last <= now else { return now }
+    let least = besideInFlight.count < Self.most ? now : now + Self.spacing
+    return max(least, last + Self.patience)
+  }
+
+  /// A probe begins beside one that hangs.
+  mutating func startBeside(_ permit: UInt64, at now: Timestamp) {
+    lastBeside = now
+    besideInFlight.append(permit)
+  }
+
+  /// A probe begins: an early one, or one of the interval.
   mutating func start(_ permit: UInt64, isEarly: Bool, at now: Timestamp) {
     lastStart = now
     pending = permit
     self.isEarly = isEarly
-    if isEarly { inFlight.append(permit) }
+    if isEarly { inFlight.append(permit) } else { lastUsual = now }
   }
 
   /// A probe has ended. Returns whether it was an early one that began in this outage.
   mutating func end(_ permit: UInt64) -> Bool {
     if pending == permit { pending = nil }
+    return (Self.remove(permit, from: &inFlight) || Self.remove(permit, from: &besideInFlight)) && permit > before
+  }
+
+  private static func remove(_ permit: UInt64, from inFlight: inout [UInt64]) -> Bool {
     guard let index = inFlight.firstIndex(of: permit) else { return false }
     inFlight.remove(at: index)
-    return permit > before
+    return true
   }
 
   /// An outage begins: nothing that has begun before says that it is over. The next probe keeps its distance to the last

@@ -11,7 +11,7 @@ extension TargetState {
 
   /// Whether a call could start now.
   func canRun(at now: Timestamp) -> Bool {
-    breaker.admits(at: now) && !limits.isPaused && limits.pause.until == nil
+    breaker.admitsBeside(at: now) && !limits.isPaused && limits.pause.until == nil
   }
 
   /// Whether its pace is limited to what it can take.

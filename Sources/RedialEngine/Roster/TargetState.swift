@@ -228,7 +228,7 @@ struct TargetState: Sendable {
   mutating func acquire(for call: CallSpec, at now: Timestamp) -> (CircuitBreaker.Admission, BreakerChange?) {
     let before = breaker.state
     if before == .closed { return (breaker.acquire(at: now), nil) }
-    let admission = goesAhead(call) ? breaker.acquireEarly(at: now) : breaker.acquire(at: now)
+    let admission = goesAhead(call) ? breaker.acquireEarly(at: now) : breaker.acquireBeside(at: now)
     if case .permitted(let permit) = admission, permit.isProbe { failing.tried(call.callers) }
     return (admission, change(since: before))
   }

@@ -56,6 +56,24 @@ struct EarlyProbeTests {
     #expect(breaker.state == .open(until: end + .milliseconds(500) + .seconds(20), trips: 2))
   }
 
+  // With a path that hangs, a breaker was half-open for as long as its attempt took, and nothing else was sent.
+  @Test("a probe that gets no answer keeps others from going beside it for two seconds, and these end the outage")
+  func beside() throws {
+    var breaker = open()
+    let end = start + .seconds(10)
+    #expect(permit(breaker.acquireBeside(at: end)) != nil)
+    #expect(!breaker.admitsBeside(at: end + .milliseconds(1999)))
+    #expect(breaker.acquireBeside(at: end + .seconds(1)) == .rejected(until: end + .seconds(2)))
+    #expect(!breaker.admits(at: end + .seconds(3)) && permit(breaker.acquire(at: end + .seconds(3))) == nil)
+    let failing = try #require(permit(breaker.acquireBeside(at: end + .seconds(3))))
+    breaker.record(.failure, of: failing, at: end + .seconds(3))
+    guard case .halfOpen = breaker.state else { return #expect(Bool(false), "\(breaker.state)") }
+    #expect(permit(breaker.acquireBeside(at: end + .milliseconds(4999))) == nil)
+    let other = try #require(permit(breaker.acquireBeside(at: end + .seconds(5))))
+    breaker.record(.success, of: other, at: end + .milliseconds(5001))
+    #expect(breaker.state == .closed)
+  }
+
   @Test("while one is in flight no other begins for two seconds, and no more than sixteen are in flight")
   func hanging() {
     var breaker = open()
