@@ -96,18 +96,18 @@ extension Engine {
     return TargetPage(targets: targets, next: isMore ? targets.last?.key : nil)
   }
 
-  /// The targets of some namespaces of which alerts may have something to say: those that are down, held or fail, and those
-  /// whose calls wait.
+  /// The targets of some namespaces that may have issues, up to a limit: those that are down, held or fail, and those whose
+  /// calls wait.
   ///
   /// - Complexity: O(*n*) in all targets.
-  package func troubled(in namespaces: Set<Namespace>) -> [TargetSnapshot] {
+  package func troubled(in namespaces: Set<Namespace>, limit: Int = .max) -> [TargetSnapshot] {
     let places = Set(namespaces.compactMap { roster.knownPlace(of: $0) })
     guard !places.isEmpty else { return [] }
-    return describe(
-      roster.targets.indices.filter {
-        places.contains(roster.targets[$0].namespace) && !roster.targets[$0].isForgotten
-          && roster.targets[$0].isTroubled(at: now)
-      })
+    var wanted: [Int] = []
+    for (index, target) in roster.targets.enumerated() where wanted.count < limit {
+      if places.contains(target.namespace), !target.isForgotten, target.isTroubled(at: now) { wanted.append(index) }
+    }
+    return describe(wanted)
   }
 
   /// Some targets, with their due calls and their calls in memory counted by the reason why they wait. It examines

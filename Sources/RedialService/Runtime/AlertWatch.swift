@@ -31,11 +31,6 @@ final class AlertWatch: Sendable {
     var isStopped = false
   }
 
-  /// What is in the store.
-  private struct Stored {
-    var notices: [AlertNotice]
-  }
-
   /// The path on which the leader asks.
   static let path = "/v1/alerts/findings"
   /// How long the leader waits for what an instance finds.
@@ -174,8 +169,10 @@ final class AlertWatch: Sendable {
     let (now, leads) = (clock.now, table?.isLeading ?? true)
     guard leads || !alerts.isEmpty else { return }
     do throws(StoreError) {
-      var stored = Stored(notices: try reader.readable(.notice, as: AlertNotice.self))
-      if leads { removeOrphans(of: alerts, stored.notices, at: now) }
+      var notices = try reader.readable(.notice, as: AlertNotice.self)
+      let marks = Dictionary(grouping: try reader.readable(.issue, as: IssueMark.self), by: \.targetKey.namespace)
+        .mapValues { Dictionary($0.map { ($0.id, $0) }) { one, _ in one } }
+      if leads { removeOrphans(of: alerts, notices, at: now) }
       for (namespace, alerts) in alerts.sorted(by: { $0.key < $1.key }) where !isStopped {
         var findings = Dictionary(
           uniqueKeysWithValues: IssueKind.allCases.filter(\.isOfTarget).map { ($0, [AlertFinding]()) })
@@ -190,15 +187,14 @@ final class AlertWatch: Sendable {
             findings[.failed] = try failed(in: namespace, at: now)
           }
         }
-        let marks = try issues.marks(in: namespace)
-        let open = stored.notices.filter { $0.namespace == namespace && $0.endedAt == nil }
+        let open = notices.filter { $0.namespace == namespace && $0.endedAt == nil }
         let judged = open.filter { $0.shard.map(found.shards.contains) ?? leads }
         let room = Self.mostNotices - open.count
         let mute = mute(among: alerts)
         let byName = Dictionary(alerts.map { ($0.name, $0) }) { first, _ in first }
         let (steps, heldBack) = state.withLock { state in
           let steps = state.judges[namespace, default: AlertJudge()].judge(
-            alerts, findings, in: found.shards, groups: leads, open: judged, room: room, marks: marks,
+            alerts, findings, in: found.shards, groups: leads, open: judged, room: room, marks: marks[namespace] ?? [:],
             mute: mute, at: now)
           let free = steps.filter { busy[$0.notice.occasion].map { $0 <= now } ?? true }
           // What is left is decided again at the next look, and what then begins together is one message.
@@ -212,7 +208,7 @@ final class AlertWatch: Sendable {
         if heldBack > 0 {
           log.write(.warning, "alertMessagesHeldBack", [("count", "\(heldBack)"), ("namespace", namespace.name)])
         }
-        for step in steps { take(step, byName[step.notice.alert], &stored, leads: leads, at: now) }
+        for step in steps { take(step, byName[step.notice.alert], &notices, leads: leads, at: now) }
       }
       state.withLock { state in
         state.hasFailed = false
@@ -266,15 +262,15 @@ final class AlertWatch: Sendable {
 
   /// Has a step stored, with its message.
   private func take(
-    _ step: AlertJudge.Step, _ alert: Alert?, _ stored: inout Stored, leads: Bool, at now: Timestamp
+    _ step: AlertJudge.Step, _ alert: Alert?, _ notices: inout [AlertNotice], leads: Bool, at now: Timestamp
   ) {
     let notice = step.notice
     var writes: [StoreWrite] = [.put(notice.document)]
-    let known = stored.notices.filter { $0.namespace == notice.namespace }
+    let known = notices.filter { $0.namespace == notice.namespace }
     if !known.contains(where: { $0.id == notice.id }) { writes += Self.room(among: known) }
     // The next step finds it so.
-    stored.notices.removeAll { $0.id == notice.id }
-    stored.notices.append(notice)
+    notices.removeAll { $0.id == notice.id }
+    notices.append(notice)
     let done = { @Sendable [weak self] (isStored: Bool) in
       guard let self else { return }
       state.withLock { $0.busy[notice.occasion] = nil }

@@ -44,7 +44,7 @@ struct IssueAnswers: Sendable {
   /// From when on a due call is late.
   let lateAfter: Duration
 
-  /// The most targets that are looked at, those with the lowest keys.
+  /// The most targets that are looked at.
   private static let mostTargets = 1000
   /// How many calls of a group are looked at for one that says its error.
   private static let mostExamples = 20
@@ -58,13 +58,15 @@ struct IssueAnswers: Sendable {
     if wanted.id?.failure != nil { return then(FoundIssues()) }
     engine.ask { engine in
       if let target = wanted.target { return engine.describe(target).map { [$0] } ?? [] }
-      return engine.troubled(in: [wanted.namespace])
+      // One more says that there are more.
+      return engine.troubled(in: [wanted.namespace], limit: Self.mostTargets + 1)
     } then: { [self] targets in
       let now = clock.now
-      let first = targets.sorted { $0.key < $1.key }.prefix(Self.mostTargets)
-      var issues = first.flatMap { CallIssue.of($0, lateAfter: lateAfter, at: now) }.filter { !$0.isEnding }
+      var issues = targets.prefix(Self.mostTargets).flatMap { CallIssue.of($0, lateAfter: lateAfter, at: now) }.filter {
+        !$0.isEnding
+      }
       if wanted.namespace.isDefault, wanted.target == nil { issues += stuck() ?? [] }
-      then(FoundIssues(issues: issues, isComplete: first.count == targets.count))
+      then(FoundIssues(issues: issues, isComplete: targets.count <= Self.mostTargets))
     }
   }
 
