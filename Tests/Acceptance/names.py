@@ -87,8 +87,8 @@ def main(binary, folder):
         with open(folder / "redial.log", "wb") as log:
             service = subprocess.Popen(
                 [binary, "serve", "--listen", "0.0.0.0:8098", "--store", f"sqlite:{folder}/redial{delay}.db",
-                 "--name-cache-time", f"{CACHE_TIME}s", "--allow-unauthenticated", "true"],
-                env=os.environ | {"REDIAL_TEST_CONSTANTS": f"happyEyeballsDelay={delay}ms"}, stdout=log, stderr=log, stdin=subprocess.DEVNULL)
+                 "--allow-unauthenticated", "true"],
+                env=os.environ | {"REDIAL_TEST_CONSTANTS": f"happyEyeballsDelay={delay}ms,nameCacheTime={CACHE_TIME}s"}, stdout=log, stderr=log, stdin=subprocess.DEVNULL)
         try:
             rebinding.starts()
             call = ended(f"http://twofold.example:{PORT}/", {"maxAttempts": 1})

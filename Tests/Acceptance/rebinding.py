@@ -5,6 +5,7 @@ for each name is an address that may be called, all later ones are an address th
 import fcntl
 import http.client
 import json
+import os
 import pathlib
 import socket
 import struct
@@ -99,8 +100,8 @@ def main(binary, folder):
     with open(folder / "redial.log", "wb") as log:
         service = subprocess.Popen(
             [binary, "serve", "--listen", "0.0.0.0:8098", "--store", f"sqlite:{folder}/redial.db",
-             "--egress", "public", "--name-cache-time", "1s", "--allow-unauthenticated", "true"],
-            stdout=log, stderr=log, stdin=subprocess.DEVNULL)
+             "--egress", "public", "--allow-unauthenticated", "true"],
+            env=os.environ | {"REDIAL_TEST_CONSTANTS": "nameCacheTime=1s"}, stdout=log, stderr=log, stdin=subprocess.DEVNULL)
     try:
         starts()
         calls = {}

@@ -4,6 +4,7 @@ answer, names whose questions are never answered, and webhook endpoints of both 
 """
 
 import json
+import os
 import pathlib
 import resource
 import selectors
@@ -115,8 +116,8 @@ def main(binary, folder):
     with open(folder / "redial.log", "wb") as log:
         service = subprocess.Popen(
             [binary, "serve", "--listen", "127.0.0.1:8098", "--store", f"sqlite:{folder}/redial.db",
-             "--connect-timeout", f"{CONNECT_TIMEOUT}s", "--name-cache-time", "1s", "--max-connection-age", "1s"],
-            stdout=log, stderr=log, stdin=subprocess.DEVNULL)
+             "--connect-timeout", f"{CONNECT_TIMEOUT}s"],
+            env=os.environ | {"REDIAL_TEST_CONSTANTS": "nameCacheTime=1s,maxConnectionAge=1s"}, stdout=log, stderr=log, stdin=subprocess.DEVNULL)
     try:
         rebinding.starts()
         measure(port, arrived, 10, "first")

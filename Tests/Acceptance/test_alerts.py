@@ -144,7 +144,7 @@ def test_a_target_that_refuses_connections(scene, flaky, receiver):
 @incident("RedialTargetDown", "two targets are down that are not among the busiest", within=8)
 def test_targets_without_figures_of_their_own(scene, flaky, receiver):
     targets, other = [flaky(), flaky()], receiver()
-    here = scene(targets[0].url, "--named-targets", "0", *TIMEOUT)
+    here = scene(targets[0].url, Constants(namedTargets=0), *TIMEOUT)
     calls = [{"url": targets[0].url, "target": TARGET}, {"url": targets[1].url, "target": "shipping"}, {"url": other.url}]
     here.traffic(20, lambda number: calls[number % 3] | BUSINESS)
     here.is_quiet()

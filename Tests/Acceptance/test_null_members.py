@@ -4,6 +4,7 @@ import copy
 
 import pytest
 
+from processes import Constants
 from test_contract import CONTRACT, resolve
 
 # Null removes there: members of the original call, and settings of a target.
@@ -58,7 +59,7 @@ def with_member(body, way, *value):
 
 @pytest.mark.parametrize("method, path, schema, example", list(requests()))
 def test_null_is_the_same_as_nothing(redial, method, path, schema, example):
-    service = redial("--max-webhook-endpoints", "1000")
+    service = redial(Constants(maxWebhookEndpoints=1000))
     call = service.submit(url="http://127.0.0.1:9/", delay="1h")
     url = path.replace("{key}", "t").replace("{name}", "n")
     url = url.replace("{id}", call if path.startswith("/v1/calls/") else "none")

@@ -7,7 +7,7 @@ import subprocess
 import pytest
 import yaml
 
-from processes import ROOT, free_port, wait_until
+from processes import ROOT, Constants, free_port, wait_until
 from prometheus import Prometheus
 
 RULES = ROOT / "docker/prometheus/rules.yml"
@@ -94,7 +94,7 @@ def test_the_metrics_keep_the_formats_rules(tools, redial, flaky):
 
 
 def test_only_the_busiest_targets_have_series_of_their_own(redial, flaky):
-    service, target = redial("--named-targets", "2"), flaky()
+    service, target = redial(Constants(namedTargets=2)), flaky()
     for number in range(5):
         for _ in range(number + 1):
             service.submit(url=target.url + "/?delay=10m", target=f"t\"{number}", policy={"attemptTimeout": "10m"})

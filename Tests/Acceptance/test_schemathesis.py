@@ -18,8 +18,8 @@ KEY = "k" * 32
 def clean(redial, folder, *phases):
     # All calls of the service go to a proxy that does not exist: nothing leaves this machine.
     service = redial(
-        "--proxy", f"http://127.0.0.1:{free_port()}", "--max-webhook-endpoints", "10000",
-        Constants(maxWaitTime="100ms", maxEventListeners=0), env={"REDIAL_ADMIN_KEY": KEY})
+        "--proxy", f"http://127.0.0.1:{free_port()}",
+        Constants(maxWebhookEndpoints=10000, maxWaitTime="100ms", maxEventListeners=0), env={"REDIAL_ADMIN_KEY": KEY})
     run = subprocess.run(
         [pathlib.Path(sys.executable).parent / "schemathesis",
          "--config-file", ROOT / "Tests/Acceptance/schemathesis.toml", "--no-color", "run", ROOT / "api/openapi.yaml",

@@ -225,12 +225,12 @@ def start_and_stop(service, rounds):
     assert not [line for line in log.splitlines() if " error " in line], log[-4000:]
 
 
-LIMITS = processes.Constants(maxPolicies=10000, maxCredentials=10000, maxAlerts=10000)
+LIMITS = processes.Constants(maxPolicies=10000, maxCredentials=10000, maxAlerts=10000, maxWebhookEndpoints=10000)
 
 
 def service_of(store, folder, made, database):
     location = database().url if store == "postgresql" else None
-    service = Redial(folder, LIMITS, "--max-webhook-endpoints", "10000", "--lease-duration", "5s", env={"REDIAL_ADMIN_KEY": ADMIN}, location=location)
+    service = Redial(folder, LIMITS, "--lease-duration", "5s", env={"REDIAL_ADMIN_KEY": ADMIN}, location=location)
     made.append(service)
     return service
 

@@ -13,7 +13,7 @@ from urllib.parse import quote
 import hpack
 import pytest
 
-from processes import BOUND, NO_BREAKER, libcurl, wait_until
+from processes import BOUND, NO_BREAKER, Constants, libcurl, wait_until
 from raw_target import (
     CONTINUATION, DATA, HEADERS, NO_ERROR, REFUSED_STREAM, Request, found, frame, http, reset, response, speaking_http2)
 from test_target_tls import issuer, openssl
@@ -252,7 +252,7 @@ def test_a_busy_connection_is_left_when_it_is_old(redial, raw, secure, protocol)
             return speaking_http2(react)(connection)
         while connection.request():
             connection.answer("ok")
-    target, service = raw(script, context), redial(flag, "--max-connection-age=2s", *NO_BREAKER)
+    target, service = raw(script, context), redial(flag, Constants(maxConnectionAge="2s"), *NO_BREAKER)
     begun = time.monotonic()
     service.ended(service.submit(url=target.url, policy=ONCE))
     held = service.submit(url=target.url, idempotent=False, policy=ONCE) if protocol == "h2" else None
@@ -280,7 +280,7 @@ def test_many_requests_at_once_leave_an_old_connection_for_one_other(redial, raw
         if connection.number == 0 and stream == 1:
             return threading.Thread(target=lambda: gate.wait(BOUND) and connection.send(found(stream)), daemon=True).start()
         connection.send(found(stream))
-    target, service = raw(speaking_http2(react), context), redial(flag, "--max-connection-age=5s", *NO_BREAKER)
+    target, service = raw(speaking_http2(react), context), redial(flag, Constants(maxConnectionAge="5s"), *NO_BREAKER)
     held = service.submit(url=target.url, idempotent=False, policy=ONCE)
     wait_until(lambda: target.requests, "it is in flight")
     time.sleep(5.1)

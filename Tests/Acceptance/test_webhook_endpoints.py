@@ -196,7 +196,7 @@ def test_endpoints_change_and_go_and_stay_so_over_restarts(redial, flaky, receiv
 
 
 def test_what_cannot_be_an_endpoint_is_told(redial):
-    service = redial("--max-webhook-endpoints", "1")
+    service = redial(Constants(maxWebhookEndpoints=1))
     for body, pointer in (
             ({}, "/url"), ({"url": "x"}, "/url"), ({"url": "http://169.254.169.254/"}, "/url"),
             ({"url": "http://a/", "events": []}, "/events"), ({"url": "http://a/", "events": ["x"]}, "/events/0"),

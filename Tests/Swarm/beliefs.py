@@ -201,7 +201,7 @@ class Judge:
 
     def connections(self):
         """Each is of one tenant, and serves no longer than the settings say."""
-        tenants, age = collections.defaultdict(set), self.player.world.settings.get("--max-connection-age")
+        tenants, age = collections.defaultdict(set), self.player.world.settings.get("maxConnectionAge")
         for hit in self.player.targets.hits:
             if hit.connection:
                 tenants[hit.connection, hit.target].add(hit.mark.split("-")[1])

@@ -125,7 +125,7 @@ class Drawing:
             "pace": self.one("fixed", "adaptive"), "maxInFlight": self.one(1, 4, 64, 64),
             "--max-connections-per-origin": self.one("1", "8", "256"), "--drain-timeout": self.one("100ms", "1s", "8s"),
             "--payload-retention-time": self.one("1m", "1h"), "--on-repeat": self.one("rerun", "answer"), "maxHeld": self.one("10", "20000"),
-            "--name-cache-time": "1s", "--log-level": self.one("debug", "info"), "--max-connection-age": "1s",
+            "nameCacheTime": "1s", "--log-level": self.one("debug", "info"), "maxConnectionAge": "1s",
             "maxEvents": self.one("10", "10000"), "--namespace-share": self.one("0.1", "0.5", "1"),
             "--target-defaults": json.dumps(self.one({}, {"maxInFlight": 2}, {"breaker": {"consecutiveFailures": 2, "failureTime": "0s"}},
                                                      {"breaker": {"consecutiveFailures": 0}}, {"rate": {"perSecond": 50}}))}

@@ -382,8 +382,8 @@ extension ProblemCode {
     case .tooManyWebhookEndpoints:
       ProblemDeclaration(
         .webhooks, 409, title: "There are too many webhook endpoints",
-        cause: "The namespace has as many endpoints as `maxWebhookEndpoints` allows.",
-        remedy: "Delete one that is not needed, or raise `maxWebhookEndpoints`.")
+        cause: "The namespace has 100 endpoints, which is the maximum.",
+        remedy: "Delete one that is not needed.")
     case .tooManyListeners:
       ProblemDeclaration(
         .webhooks, 503, title: "Too many clients listen",

@@ -25,8 +25,8 @@ struct EndpointChanges: Sendable {
       guard !known.isFull(namespace) else {
         throw Problem(
           .tooManyWebhookEndpoints,
-          detail: "The namespace \(namespace) has \(known.limit) webhook endpoints, which is the maximum "
-            + "(maxWebhookEndpoints). Delete one, or raise it.")
+          detail: "The namespace \(namespace) has \(known.limit) webhook endpoints, which is the maximum. "
+            + "Delete one first.")
       }
       let (secret, id) = (try Self.newSecret(), try Self.newID())
       let endpoint = WebhookEndpoint(id, draft, in: namespace, secret: secret, at: clock.now)

@@ -38,6 +38,16 @@ extension Setting {
       "Maximum calls examined for one page of a list, for conditions without an index; long URLs count as several."),
     duration("lateAfter", \.lateAfter, "From when on a due call that waits for its target is an issue."),
     duration("alertInterval", \.alertInterval, "How often it is looked whether what alerts watch for is true."),
+    duration(
+      "maxConnectionAge", \.transport.maxConnectionAge,
+      "How long a connection to a target takes further requests, less up to a fifth; it takes 1,000, and is idle for 30s, "
+        + "at most."),
+    duration(
+      "nameCacheTime", \.transport.nameCacheTime, "How long the address of a name is remembered, in whole seconds."),
+    whole(
+      "namedTargets", \.namedTargets, 0...1000,
+      "The busiest targets that have their own gauges in the metrics; the others are summed."),
+    whole("maxWebhookEndpoints", \.maxWebhookEndpoints, 0...10_000, "Maximum webhook endpoints."),
     whole("maxCredentials", \.maxCredentials, 1...100_000, "Maximum credentials of a namespace."),
     whole("maxAlerts", \.maxAlerts, 1...10_000, "Maximum alerts of a namespace."),
     whole("maxOperations", \.maxOperations, 1...1000, "Maximum bulk operations that run at a time."),

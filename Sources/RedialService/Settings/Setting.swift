@@ -210,12 +210,6 @@ extension Setting {
     whole(
       "maxConnectionsPerOrigin", \.engine.maxConnectionsPerOrigin, 1...100_000,
       "Maximum connections to one host and port, HTTP/2 aside; others wait."),
-    duration(
-      "maxConnectionAge", \.transport.maxConnectionAge,
-      "How long a connection to a target takes further requests, less up to a fifth; it takes 1,000, and is idle for 30s, "
-        + "at most."),
-    duration(
-      "nameCacheTime", \.transport.nameCacheTime, "How long the address of a name is remembered, in whole seconds."),
     duration("connectTimeout", \.transport.connectTimeout, "Maximum time to connect to a target."),
     whole(
       "maxResponseBytes", \.transport.maxResponseBytes, 0...(1 << 30),
@@ -292,10 +286,6 @@ extension Setting {
           return error
         }
       }),
-    whole(
-      "namedTargets", \.namedTargets, 0...1000,
-      "The busiest targets that have their own gauges in the metrics; the others are summed."),
-    whole("maxWebhookEndpoints", \.maxWebhookEndpoints, 0...10_000, "Maximum webhook endpoints."),
     Setting(
       key: "otlpEndpoint", form: "URL",
       summary: "Collector for spans (OTLP/HTTP); /v1/traces is appended. Also OTEL_EXPORTER_OTLP_ENDPOINT.",

@@ -3,7 +3,7 @@
 /// In the config file a group is an object, and its settings omit the group's name: `logFormat` is `{"log":
 /// {"format": "json"}}`. Its key alone, `{"logFormat": "json"}`, means the same.
 package enum SettingGroup: String, Sendable, CaseIterable {
-  case server, access, store, calls, targets, egress, transport, tls, webhooks, tracing, metrics, log
+  case server, access, store, calls, targets, egress, transport, tls, webhooks, tracing, log
 
   /// The subject of the settings.
   package var title: String {
@@ -18,7 +18,6 @@ package enum SettingGroup: String, Sendable, CaseIterable {
     case .tls: "TLS to targets"
     case .webhooks: "Webhooks"
     case .tracing: "Traces"
-    case .metrics: "Metrics"
     case .log: "The log"
     }
   }
@@ -47,11 +46,10 @@ package enum SettingGroup: String, Sendable, CaseIterable {
       ["targetNaming", "targetDefaults", "targetRules"]
     case .egress: ["egress", "egressAllow", "egressDeny", "proxy"]
     case .transport:
-      ["connectTimeout", "maxConnectionsPerOrigin", "maxConnectionAge", "nameCacheTime", "maxResponseBytes"]
+      ["connectTimeout", "maxConnectionsPerOrigin", "maxResponseBytes"]
     case .tls: ["minTLS", "caFile", "tlsDirectory"]
-    case .webhooks: ["webhookSecret", "maxWebhookEndpoints"]
+    case .webhooks: ["webhookSecret"]
     case .tracing: ["otlpEndpoint", "otlpHeaders", "otlpService", "traceShare"]
-    case .metrics: ["namedTargets"]
     case .log: ["logFormat", "logLevel"]
     }
   }
