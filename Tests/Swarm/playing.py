@@ -196,6 +196,10 @@ class Player:
                 # A start is refused while the database is away. Whoever has stopped it lets it go on.
                 time.sleep(2)
                 return self.start(number, again - 1)
+            if self.disk and again and re.search(r"\(SQLite \d+\)\. Nothing was written\. It may be tried again", str(error)):
+                # Nor does one begin on a disk that fails. Whoever has made it fail lets it work again.
+                time.sleep(2)
+                return self.start(number, again - 1)
             self.believe(False, "the service starts", f"instance {number}: {str(error)[-1500:]}")
             return False
         self.watch(service)
