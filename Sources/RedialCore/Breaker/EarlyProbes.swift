@@ -52,7 +52,7 @@ struct EarlyProbes: Sendable, Hashable {
   /// Each keeps the next from starting for as long, also if it fails at once: nothing says that these calls tell more.
   func openingBeside(at now: Timestamp) -> Timestamp {
     // Nor does a clock that steps back keep this from starting.
-    guard let last = [lastUsual, lastBeside].compactMap(\.self).max(), last <= now else { return now }
+    guard let last = [lastUsual, lastBeside].compactMap({ $0 }).max(), last <= now else { return now }
     let least = besideInFlight.count < Self.most ? now : now + Self.spacing
     return max(least, last + Self.patience)
   }
