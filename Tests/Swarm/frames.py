@@ -83,11 +83,16 @@ def answer(seed, hit, nth):
     }
     return kinds.get(kind, lambda: [(0, whole(mark))])()
 
+# How long a request has waited in vain when its client gives it up: an attempt may take two seconds.
+TRIED = 1.9
+
 
 class Connection(asyncio.Protocol):
     def __init__(self, owner, target):
         self.owner, self.target, self.held, self.decoder = owner, target, b"", hpack.Decoder()
         self.has_begun, self.hits, self.last, self.is_leaving, self.is_silent, self.began = False, {}, 0, False, False, time.monotonic()
+        # What has come since it is silent, and since when its client knows.
+        self.waiting, self.known_since = {}, None
         # Of another row of numbers than those of HTTP/1.1.
         self.number = -next(NUMBERS)
 
@@ -113,7 +118,12 @@ class Connection(asyncio.Protocol):
     def take(self, kind, flags, stream, payload):
         if self.is_silent:
             if kind == HEADERS:
-                self.owner.ignored.append(time.monotonic() - self.silent_since)
+                self.waiting[stream] = time.monotonic()
+                if self.known_since:
+                    self.owner.ignored.append(time.monotonic() - self.known_since)
+            elif kind == RESET and time.monotonic() - self.waiting.get(stream, time.monotonic()) > TRIED:
+                # One that was cancelled before tells nothing.
+                self.known_since = self.known_since or time.monotonic()
             return
         if kind == SETTINGS and not flags & 1:
             self.transport.write(frame(SETTINGS, 1, 0))
@@ -146,7 +156,7 @@ class Connection(asyncio.Protocol):
     def respond(self, stream, hit):
         pieces = self.owner.answer(hit, answer, [(0, whole(hit.mark))])
         if pieces and pieces[0][1] is SILENCE:
-            self.is_silent, self.silent_since = True, time.monotonic()
+            self.is_silent = True
         if not self.is_silent:
             asyncio.ensure_future(self.send(stream, hit, pieces))
 
