@@ -144,6 +144,22 @@ def test_pager_duty_sees_one_alert_from_its_trigger_to_its_end(redial, receiver)
     assert len(messages(service)) == len(pager.requests) == 5
 
 
+def test_pager_duty_is_notified_when_all_of_several_are_acknowledged(redial, receiver):
+    pager = receiver(lambda request: (202, {}, b"{}"))
+    service = redial(SOON)
+    for number in range(6):
+        held(service, f"t{number}")
+    put(service, {"pagerDuty": "R0123", "url": f"{pager.url}/v2/enqueue"}, kinds=["held"], after="0s")
+    trigger = json.loads(pager.next().body)
+    found = issues(service)
+    assert len(found) == 6 and trigger["event_action"] == "trigger"
+    for issue in found:
+        assert len(pager.requests) == 1
+        assert service("PATCH", f"/v1/issues/{issue['id']}", {"state": "acknowledged"}).status == 200
+    event = json.loads(pager.next().body)
+    assert (event["event_action"], event["dedup_key"]) == ("acknowledge", trigger["dedup_key"])
+
+
 def test_a_silence_keeps_messages_back_until_it_ends(redial, receiver):
     hook = receiver()
     service = redial(SOON, clock=True)
@@ -216,7 +232,7 @@ def test_what_begins_at_several_instances_is_one_message(instances, receiver):
     # It is over when all are resumed, whoever runs their calls.
     for number in range(60):
         assert services[number % 2]("POST", f"/v1/targets/t{number:02}/resume").status == 200
-    assert "none of the 60 is there any more" in json.loads(chat.next(90).body)["text"] and len(chat.requests) == 3
+    assert "none of them is there any more" in json.loads(chat.next(90).body)["text"] and len(chat.requests) == 3
 
 
 @pytest.mark.usefixtures("encrypted")

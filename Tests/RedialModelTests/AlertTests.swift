@@ -114,6 +114,13 @@ struct AlertTests {
     #expect(bench.minutes(1, [ending]) == ["1 opened b"])
     ending.isEnding = true
     #expect(bench.minutes(3, [ending]) == [])
+    // Nor is one reported when a silence ends just then.
+    #expect(bench.minutes(9, []) == ["2 ended b"])
+    try bench.silence(for: 600)
+    #expect(bench.minutes(9, [Self.down("c", since: bench.now + .seconds(-3600))]) == [])
+    var over = Self.down("c", since: bench.now + .seconds(-3600))
+    over.isEnding = true
+    #expect(bench.minutes(3, [over]) == [])
   }
 
   @Test("what begins for several at once is one message, until it is over for all of them")

@@ -224,7 +224,8 @@ struct IssueTests {
     "a wrong statement names what is wrong",
     arguments: [
       ("{}", "/state"), (#"{"state": "gone"}"#, "/state"), (#"{"state": "resolved", "until": "1h"}"#, "/until"),
-      (#"{"state": "acknowledged", "until": "soon"}"#, "/until"), (#"{"state": "open", "more": 1}"#, "/more"),
+      (#"{"state": "acknowledged", "until": "soon"}"#, "/until"),
+      (#"{"state": "acknowledged", "until": "0s"}"#, "/until"), (#"{"state": "open", "more": 1}"#, "/more"),
       (#"{"state": "open", "by": ""}"#, "/by"),
     ])
   func wrongStatements(_ json: String, _ pointer: String) {

@@ -1931,7 +1931,7 @@ type TargetSettingsBreaker struct {
 	OpenInterval Duration `json:"openInterval,omitempty"`
 	// The longest time for which it is open.
 	MaxOpenInterval Duration `json:"maxOpenInterval,omitempty"`
-	// Maximum attempts in flight while it is half-open.
+	// Maximum attempts in flight while it is half-open, without those that go beside one that hangs, one in 2 s.
 	Probes *int `json:"probes,omitempty"`
 }
 
@@ -2054,7 +2054,7 @@ type TargetPatchBreaker struct {
 	OpenInterval Nullable[Duration] `json:"openInterval,omitempty"`
 	// The longest time for which it is open.
 	MaxOpenInterval Nullable[Duration] `json:"maxOpenInterval,omitempty"`
-	// Maximum attempts in flight while it is half-open.
+	// Maximum attempts in flight while it is half-open, without those that go beside one that hangs, one in 2 s.
 	Probes Nullable[int] `json:"probes,omitempty"`
 }
 

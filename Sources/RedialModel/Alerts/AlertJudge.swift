@@ -147,7 +147,9 @@ public struct AlertJudge: Sendable {
     @discardableResult
     private mutating func goOn(_ notice: AlertNotice, _ finding: AlertFinding, isQuiet: Bool) -> Bool {
       let until = acknowledgedUntil(finding.members.isEmpty ? [finding.subject] : finding.members)
-      guard !isQuiet, until <= now, notice.notifiedAt.map({ until > $0 }) ?? true else { return false }
+      guard !isQuiet, !finding.isEnding, until <= now, notice.notifiedAt.map({ until > $0 }) ?? true else {
+        return false
+      }
       var notice = notice
       notice.take(finding)
       notice.notifiedAt = now

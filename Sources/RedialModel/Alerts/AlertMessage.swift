@@ -98,7 +98,7 @@ public struct AlertMessage: Sendable {
   /// What is over.
   private var over: String {
     let target = PlainText.escaped(notice.target ?? "")
-    guard notice.members.isEmpty else { return "none of the \(notice.members.count) is there any more." }
+    guard notice.members.isEmpty else { return "none of them is there any more." }
     return switch notice.kind {
     case .down, .failing: "\(target) works again."
     case .held: "\(target) is not held any more, or no call waits for it."

@@ -74,6 +74,14 @@ public struct AlertNotice: StoredRecord, Hashable {
   /// Whether somebody was notified that it is open, and not that it is over.
   public var isReported: Bool { notifiedAt != nil && endedAt == nil }
 
+  /// Whether it is about an issue, and all that it is about are acknowledged.
+  ///
+  /// - Parameter marks: The statements about issues, by their ids.
+  public func isAcknowledged(with issue: IssueID, _ marks: [String: IssueMark], at now: Timestamp) -> Bool {
+    let all = (members.isEmpty ? [subject] : members).map { AlertSubject($0).issue }
+    return all.contains(issue.description) && all.allSatisfy { marks[$0]?.until.map { $0 > now } ?? false }
+  }
+
   /// Whether it is about more than one.
   public var isOfSeveral: Bool { !members.isEmpty || subject == AlertFinding.beyond }
 

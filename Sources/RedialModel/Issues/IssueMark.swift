@@ -118,6 +118,9 @@ public struct IssueMarkRequest: Sendable, Hashable {
     if state == nil, !reader.faults.contains(where: { $0.pointer == "/state" || $0.pointer == "" }) {
       reader.fault("/state", "is required")
     }
+    if let until = request.until, until <= now, request.state == .acknowledged {
+      reader.fault("/until", "must be after now")
+    }
     if request.until != nil, request.state != .acknowledged {
       reader.fault("/until", "is the end of an acknowledgement; leave it out")
     }

@@ -108,7 +108,9 @@ struct IssueRoutes: RouteGroup {
       try store.commit(
         forgotten.map { .remove(.issue, id: IssueMark.documentID(of: $0, in: query.namespace)) }
           + (issue.mark.map { [.put($0.document)] } ?? []))
-      if wanted.state == .acknowledged { notify(of: issue, at: now) }
+      if let mark = issue.mark, !mark.isResolved {
+        notify(of: issue, marks.merging([own: mark]) { $1 }, at: now)
+      }
       return Answer.json(capacity: 512) { issue.write(at: now, to: &$0) }
     }
   }
@@ -116,15 +118,15 @@ struct IssueRoutes: RouteGroup {
 
 extension IssueRoutes {
   /// Says to PagerDuty that somebody knows of an issue. If the process dies just now, it is not notified.
-  private func notify(of issue: CallIssue, at now: Timestamp) {
+  private func notify(of issue: CallIssue, _ marks: IssueAnswers.Marks, at now: Timestamp) {
     let namespace = issue.target.namespace
     guard let alerts = try? queries.reader.readable(.alert, as: Alert.self),
       let notices = try? queries.reader.readable(.notice, as: AlertNotice.self)
     else { return }
-    for notice in notices where notice.namespace == namespace && notice.issue == issue.id && notice.isReported {
+    for notice in notices where notice.namespace == namespace && notice.isReported {
       guard
         let alert = alerts.first(where: { $0.name == notice.alert && $0.namespace == namespace }),
-        alert.channel == .pagerDuty
+        alert.channel == .pagerDuty, notice.isAcknowledged(with: issue.id, marks, at: now)
       else { continue }
       messenger.send(
         AlertMessage(.acknowledged, notice, at: now), about: notice, with: [], to: alert,

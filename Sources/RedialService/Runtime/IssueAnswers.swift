@@ -58,13 +58,14 @@ struct IssueAnswers: Sendable {
     if wanted.id?.failure != nil { return then(FoundIssues()) }
     engine.ask { engine in
       if let target = wanted.target { return engine.describe(target).map { [$0] } ?? [] }
-      // One more says that there are more.
-      return engine.troubled(in: [wanted.namespace], limit: Self.mostTargets + 1)
+      // One more says that there are more. A single issue may be of any of them.
+      return engine.troubled(in: [wanted.namespace], limit: wanted.id == nil ? Self.mostTargets + 1 : .max)
     } then: { [self] targets in
       let now = clock.now
-      var issues = targets.prefix(Self.mostTargets).flatMap { CallIssue.of($0, lateAfter: lateAfter, at: now) }.filter {
-        !$0.isEnding
-      }
+      let shown = targets.prefix(wanted.id == nil ? Self.mostTargets : .max)
+      // What a message names is found as long as that is not over.
+      var issues = shown.flatMap { CallIssue.of($0, lateAfter: lateAfter, at: now) }
+        .filter { issue in wanted.id.map { $0 == issue.id } ?? !issue.isEnding }
       if wanted.namespace.isDefault, wanted.target == nil { issues += stuck() ?? [] }
       then(FoundIssues(issues: issues, isComplete: targets.count <= Self.mostTargets))
     }

@@ -1461,7 +1461,7 @@ export type TargetSettings = {
     openInterval?: Duration | null;
     /** The longest time for which it is open. */
     maxOpenInterval?: Duration | null;
-    /** Maximum attempts in flight while it is half-open. */
+    /** Maximum attempts in flight while it is half-open, without those that go beside one that hangs, one in 2 s. */
     probes?: number | null;
   } | null;
   /** Maximum attempts in flight. */

@@ -1027,7 +1027,10 @@ class TargetSettingsBreaker(TypedDict):
     maxOpenInterval: NotRequired[Duration | None]
     """The longest time for which it is open."""
     probes: NotRequired[int | None]
-    """Maximum attempts in flight while it is half-open."""
+    """
+    Maximum attempts in flight while it is half-open, without those that go beside one that hangs, one in 2 s.
+
+    """
 
 
 class TargetSettingsRate(TypedDict):

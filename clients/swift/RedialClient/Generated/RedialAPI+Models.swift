@@ -2943,7 +2943,7 @@ extension RedialAPI {
       public var openInterval: Duration?
       /// The longest time for which it is open.
       public var maxOpenInterval: Duration?
-      /// Maximum attempts in flight while it is half-open.
+      /// Maximum attempts in flight while it is half-open, without those that go beside one that hangs, one in 2 s.
       public var probes: Int?
 
       /// Creates one; what is left out is not sent.
@@ -3203,7 +3203,7 @@ extension RedialAPI {
       public var openInterval: RedialNullable<Duration>
       /// The longest time for which it is open.
       public var maxOpenInterval: RedialNullable<Duration>
-      /// Maximum attempts in flight while it is half-open.
+      /// Maximum attempts in flight while it is half-open, without those that go beside one that hangs, one in 2 s.
       public var probes: RedialNullable<Int>
 
       /// Creates one; what is left out is not sent.
