@@ -104,8 +104,13 @@ extension Engine {
     let places = Set(namespaces.compactMap { roster.knownPlace(of: $0) })
     guard !places.isEmpty else { return [] }
     var wanted: [Int] = []
-    for (index, target) in roster.targets.enumerated() where wanted.count < limit {
-      if places.contains(target.namespace), !target.isForgotten, target.isTroubled(at: now) { wanted.append(index) }
+    // In place: a target is too large to be copied for a look.
+    for index in roster.targets.indices
+    where places.contains(roster.targets[index].namespace) && !roster.targets[index].isForgotten
+      && roster.targets[index].isTroubled(at: now)
+    {
+      guard wanted.count < limit else { break }
+      wanted.append(index)
     }
     return describe(wanted)
   }

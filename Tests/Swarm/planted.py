@@ -249,8 +249,8 @@ BUGS = [
         "progress.failure != .attemptEndedTheService else { return PLANTED ? .repeated : .notRerun }")),
     fault("alerts of failed calls mute after 1,000 errors", "61.7", (
         ENGINE, "if lastSeen.count >= Self.most { return group.others.id }", "if lastSeen.count >= Self.most, !PLANTED { return group.others.id }"), (
-        SERVICE, "let found = try issues.failed(since: since, in: namespace)",
-        "let found = try issues.failed(since: since, in: namespace)\n    if PLANTED, !found.isComplete { return [] }")),
+        SERVICE, "let found = try issues.failed(since: since, in: namespace, marks)",
+        "let found = try issues.failed(since: since, in: namespace, marks)\n    if PLANTED, !found.isComplete { return [] }")),
     fault("a message for each target that is down", "61.8", (
         MODEL, "let opened = fit(groups ? Self.grouped(begun)", "let opened = fit(groups && !PLANTED ? Self.grouped(begun)"), (
         MODEL, "let isFree = recent.count < Self.most", "let isFree = PLANTED || recent.count < Self.most")),

@@ -192,12 +192,10 @@ class Player:
             if service.process.pid in self.ended:
                 # Whoever has ended it starts it again.
                 return True
-            if self.database and again and re.search("(Could not connect|Lost the connection) to PostgreSQL", str(error)):
-                # A start is refused while the database is away. Whoever has stopped it lets it go on.
-                time.sleep(2)
-                return self.start(number, again - 1)
-            if self.disk and again and re.search(r"\(SQLite \d+\)\. Nothing was written\. It may be tried again", str(error)):
-                # Nor does one begin on a disk that fails. Whoever has made it fail lets it work again.
+            # A start is refused while the database is away, or the disk fails. Whoever has done that ends it.
+            refusal = (r"(Could not connect|Lost the connection) to PostgreSQL" if self.database else
+                       r"\(SQLite \d+\)\. Nothing was written\. It may be tried again" if self.disk else None)
+            if refusal and again and re.search(refusal, str(error)):
                 time.sleep(2)
                 return self.start(number, again - 1)
             self.believe(False, "the service starts", f"instance {number}: {str(error)[-1500:]}")

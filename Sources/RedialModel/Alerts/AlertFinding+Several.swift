@@ -6,6 +6,8 @@ extension AlertFinding {
   static let fewestTogether = 5
   /// The most that one message is about.
   static let mostTogether = 1000
+  /// By their targets, so that the same are named whatever their ids are.
+  var order: (target: String, subject: String) { (target ?? "", subject) }
   /// How many are named.
   private static let mostNamed = 3
 
@@ -26,7 +28,7 @@ extension AlertFinding {
   ///
   /// - Parameter found: At least one, all of one kind.
   static func together(_ found: [AlertFinding]) -> AlertFinding {
-    let sorted = found.sorted { ($0.target ?? "", $0.subject) < ($1.target ?? "", $1.subject) }
+    let sorted = found.sorted { $0.order < $1.order }
     var all = sorted[0]
     all.members = sorted.map(\.subject)
     // Never that of one, nor of others: these may have notices of their own.

@@ -12,6 +12,13 @@ struct AlertSubject {
   ///   - target: Its target, without its namespace.
   init(_ issue: String, _ target: String?) { text = target.map { "\(issue) \($0)" } ?? issue }
 
+  /// Until when the issues of all of these subjects are acknowledged; a time long ago if one is not.
+  ///
+  /// - Parameter marks: The statements about issues, by their ids.
+  static func acknowledgedUntil(_ subjects: [String], _ marks: [String: IssueMark]) -> Timestamp {
+    subjects.map { marks[AlertSubject($0).issue]?.until ?? .epoch }.min() ?? .epoch
+  }
+
   var issue: String { String(text.prefix { $0 != " " }) }
   var target: String { String(text.drop { $0 != " " }.dropFirst()) }
 }

@@ -95,7 +95,9 @@ public struct AlertJudge: Sendable {
         let since = min(finding.since ?? now, before.foundSince[key] ?? now)
         // Also of one that is opened now: if it cannot be stored, it is opened again.
         after.foundSince[key] = since
-        guard now - since >= alert.after(kind), !finding.isEnding, acknowledgedUntil([finding.subject]) <= now else {
+        guard now - since >= alert.after(kind), !finding.isEnding,
+          AlertSubject.acknowledgedUntil([finding.subject], marks) <= now
+        else {
           continue
         }
         begun.append((finding, since))
@@ -146,7 +148,8 @@ public struct AlertJudge: Sendable {
     /// - Returns: Whether it is reported.
     @discardableResult
     private mutating func goOn(_ notice: AlertNotice, _ finding: AlertFinding, isQuiet: Bool) -> Bool {
-      let until = acknowledgedUntil(finding.members.isEmpty ? [finding.subject] : finding.members)
+      let until = AlertSubject.acknowledgedUntil(
+        finding.members.isEmpty ? [finding.subject] : finding.members, marks)
       guard !isQuiet, !finding.isEnding, until <= now, notice.notifiedAt.map({ until > $0 }) ?? true else {
         return false
       }
@@ -157,15 +160,10 @@ public struct AlertJudge: Sendable {
       return true
     }
 
-    /// Until when all of these issues are acknowledged; a time long ago if one is not.
-    private func acknowledgedUntil(_ subjects: [String]) -> Timestamp {
-      subjects.map { marks[AlertSubject($0).issue]?.until ?? .epoch }.min() ?? .epoch
-    }
-
     /// What begins now, with several as one.
     private static func grouped(_ begun: [(AlertFinding, since: Timestamp)]) -> [(AlertFinding, since: Timestamp)] {
       guard begun.count >= AlertFinding.fewestTogether else { return begun }
-      let sorted = begun.sorted { ($0.0.target ?? "", $0.0.subject) < ($1.0.target ?? "", $1.0.subject) }
+      let sorted = begun.sorted { $0.0.order < $1.0.order }
       return stride(from: 0, to: sorted.count, by: AlertFinding.mostTogether).map { start in
         let part = sorted[start..<min(start + AlertFinding.mostTogether, sorted.count)]
         return (AlertFinding.together(part.map(\.0)), part.map(\.since).min() ?? .epoch)

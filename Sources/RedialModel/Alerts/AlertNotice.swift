@@ -78,8 +78,9 @@ public struct AlertNotice: StoredRecord, Hashable {
   ///
   /// - Parameter marks: The statements about issues, by their ids.
   public func isAcknowledged(with issue: IssueID, _ marks: [String: IssueMark], at now: Timestamp) -> Bool {
-    let all = (members.isEmpty ? [subject] : members).map { AlertSubject($0).issue }
-    return all.contains(issue.description) && all.allSatisfy { marks[$0]?.until.map { $0 > now } ?? false }
+    let all = members.isEmpty ? [subject] : members
+    return all.contains { AlertSubject($0).issue == issue.description }
+      && AlertSubject.acknowledgedUntil(all, marks) > now
   }
 
   /// Whether it is about more than one.

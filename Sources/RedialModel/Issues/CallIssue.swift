@@ -61,22 +61,26 @@ public struct CallIssue: Sendable, Hashable {
     let waiting = max(target.waiting, target.backlog.total)
     var issues: [CallIssue] = []
     func add(
-      _ cause: IssueID.Cause, _ part: String = "", since: Timestamp, calls: Int, error: String = "",
-      waitsFor: WaitReason?
+      _ cause: IssueID.Cause, _ part: String = "", since: Timestamp, lastAt: Timestamp? = nil, calls: Int,
+      error: String,
+      waitsFor: WaitReason?, filter: CallFilter? = nil, isEnding: Bool = false
     ) {
-      var issue = CallIssue(IssueID(kind, target.key, cause, part), kind, target.key, since: since, at: now)
+      var issue = CallIssue(IssueID(kind, target.key, cause, part), kind, target.key, since: since, at: lastAt ?? now)
       (issue.calls, issue.error, issue.waitsFor, issue.isThere) = (calls, error, waitsFor, true)
+      if let filter { issue.filter = filter }
+      issue.isEnding = isEnding
       issues.append(issue)
     }
     let isHeld = target.isPaused || target.isTripped
     if let outage = target.outage {
-      add(.down, since: outage.since, calls: waiting, error: outage.cause, waitsFor: .breaker)
-      issues[0].isEnding = outage.closedAt != nil
+      add(
+        .down, since: outage.since, calls: waiting, error: outage.cause, waitsFor: .breaker,
+        isEnding: outage.closedAt != nil)
     } else if !isHeld, waiting > 0, target.recent.isFailing(at: now) {
       // Where none waits, those that have failed say it.
       add(
-        .failing, since: now + .seconds(-900), calls: waiting, error: "no attempt has succeeded in 15 minutes",
-        waitsFor: .backoff)
+        .failing, since: now + .seconds(-60 * RecentAttempts.Window.quarterHour.minutes), calls: waiting,
+        error: "no attempt has succeeded in 15 minutes", waitsFor: .backoff)
     }
     if isHeld, target.waiting > 0 {
       add(
@@ -87,15 +91,14 @@ public struct CallIssue: Sendable, Hashable {
     if !isDown, !isHeld, let (oldest, waits) = target.late(after: lateAfter, at: now), !waits.isEmpty {
       let most = waits.min { ($1.value, $0.key.rawValue) < ($0.value, $1.key.rawValue) }
       add(
-        .late, since: oldest, calls: waits.values.reduce(0, +), error: target.outage?.cause ?? "", waitsFor: most?.key)
-      if waits.count == 1 { issues[issues.count - 1].filter = .waiting(for: most?.key, at: target.key, kind) }
+        .late, since: oldest, calls: waits.values.reduce(0, +), error: target.outage?.cause ?? "", waitsFor: most?.key,
+        filter: waits.count == 1 ? .waiting(for: most?.key, at: target.key, kind) : nil)
     }
     for part in target.failing {
       add(
-        .failing, part.text, since: part.since, calls: part.calls, error: "\(part.text): \(part.cause)",
-        waitsFor: .backoff)
-      issues[issues.count - 1].lastAt = part.lastAt
-      issues[issues.count - 1].filter = .waiting(for: .backoff, at: target.key, kind, part.mark)
+        .failing, part.text, since: part.since, lastAt: part.lastAt, calls: part.calls,
+        error: "\(part.text): \(part.cause)", waitsFor: .backoff,
+        filter: .waiting(for: .backoff, at: target.key, kind, part.mark))
     }
     return issues
   }

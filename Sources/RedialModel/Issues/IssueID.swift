@@ -2,7 +2,8 @@ public import RedialCore
 
 /// Which issue it is: one for a target, what is wrong with it, and in what. Calls that failed are one for each reason and error.
 ///
-/// It follows from these alone, so that every instance gives the same, and no call is counted in two. The lowest byte is the cause, and the others are a hash: two of a million groups share one with a probability of 0.002.
+/// It follows from these alone, so that every instance gives the same, and no call is counted in two. The lowest byte is the
+/// cause, and the others are a hash: two of a million groups share one with a probability of 0.002.
 public struct IssueID: Sendable, Hashable {
   /// What is wrong, and for failed calls why they failed.
   public enum Cause: Sendable, Hashable {

@@ -55,11 +55,12 @@ public enum IssueKind: String, Sendable, Hashable, CaseIterable {
 
   /// Reads the word in a stored alert; nil for one of an earlier version that stands for none.
   init?(stored word: String) {
-    let now = [
-      "targetDown": "down", "targetFails": "failing", "targetHeld": "held", "callsLate": "late",
-      "callsFailed": "failed",
-      "callsStuck": "stuck",
-    ]
-    self.init(rawValue: now[word] ?? word)
+    guard let kind = Self(rawValue: word) ?? Self.earlierWords[word] else { return nil }
+    self = kind
   }
+
+  private static let earlierWords: [String: IssueKind] = [
+    "targetDown": .down, "targetFails": .failing, "targetHeld": .held, "callsLate": .late, "callsFailed": .failed,
+    "callsStuck": .stuck,
+  ]
 }

@@ -54,7 +54,7 @@ public struct IssueMark: StoredRecord, Hashable {
 
   public var isComplete: Bool { !id.isEmpty }
 
-  /// The target of the issue.
+  /// Its target; without a text for what a check of the store finds.
   public var targetKey: TargetKey { TargetKey(qualified: target) }
 
   /// It as a store has it.

@@ -170,10 +170,10 @@ final class AlertWatch: Sendable {
     guard leads || !alerts.isEmpty else { return }
     do throws(StoreError) {
       var notices = try reader.readable(.notice, as: AlertNotice.self)
-      let marks = Dictionary(grouping: try reader.readable(.issue, as: IssueMark.self), by: \.targetKey.namespace)
-        .mapValues { Dictionary($0.map { ($0.id, $0) }) { one, _ in one } }
+      let allMarks = alerts.isEmpty ? [:] : try issues.marks()
       if leads { removeOrphans(of: alerts, notices, at: now) }
       for (namespace, alerts) in alerts.sorted(by: { $0.key < $1.key }) where !isStopped {
+        let marks = allMarks[namespace] ?? [:]
         var findings = Dictionary(
           uniqueKeysWithValues: IssueKind.allCases.filter(\.isOfTarget).map { ($0, [AlertFinding]()) })
         for finding in found.findings where finding.namespace == namespace {
@@ -184,7 +184,7 @@ final class AlertWatch: Sendable {
           if !alerts.contains(where: { $0.kinds.contains(.failed) }) {
             findings[.failed] = []
           } else if looks % Self.looksPerFailure == 1 {
-            findings[.failed] = try failed(in: namespace, at: now)
+            findings[.failed] = try failed(in: namespace, marks, at: now)
           }
         }
         let open = notices.filter { $0.namespace == namespace && $0.endedAt == nil }
@@ -194,7 +194,7 @@ final class AlertWatch: Sendable {
         let byName = Dictionary(alerts.map { ($0.name, $0) }) { first, _ in first }
         let (steps, heldBack) = state.withLock { state in
           let steps = state.judges[namespace, default: AlertJudge()].judge(
-            alerts, findings, in: found.shards, groups: leads, open: judged, room: room, marks: marks[namespace] ?? [:],
+            alerts, findings, in: found.shards, groups: leads, open: judged, room: room, marks: marks,
             mute: mute, at: now)
           let free = steps.filter { busy[$0.notice.occasion].map { $0 <= now } ?? true }
           // What is left is decided again at the next look, and what then begins together is one message.
@@ -225,9 +225,11 @@ final class AlertWatch: Sendable {
       target, lateAfter: issues.lateAfter, at: clock.now)
   }
 
-  private func failed(in namespace: Namespace, at now: Timestamp) throws(StoreError) -> [AlertFinding] {
+  private func failed(
+    in namespace: Namespace, _ marks: IssueAnswers.Marks, at now: Timestamp
+  ) throws(StoreError) -> [AlertFinding] {
     let since = now + (.zero - IssueKind.recentFailure)
-    let found = try issues.failed(since: since, in: namespace)
+    let found = try issues.failed(since: since, in: namespace, marks)
     return found.issues.compactMap { AlertFinding($0, at: now) } + (found.isComplete ? [] : [.manyErrors])
   }
 

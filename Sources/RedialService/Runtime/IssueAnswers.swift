@@ -79,10 +79,13 @@ struct IssueAnswers: Sendable {
   }
 
   /// The statements about the issues of a namespace.
-  func marks(in namespace: Namespace) throws(StoreError) -> Marks {
-    var marks: Marks = [:]
-    for mark in try reader.readable(.issue, as: IssueMark.self) where mark.targetKey.namespace == namespace {
-      marks[mark.id] = mark
+  func marks(in namespace: Namespace) throws(StoreError) -> Marks { try marks()[namespace] ?? [:] }
+
+  /// The statements about the issues of all namespaces.
+  func marks() throws(StoreError) -> [Namespace: Marks] {
+    var marks: [Namespace: Marks] = [:]
+    for mark in try reader.readable(.issue, as: IssueMark.self) {
+      marks[mark.targetKey.namespace, default: [:]][mark.id] = mark
     }
     return marks
   }
@@ -129,8 +132,8 @@ struct IssueAnswers: Sendable {
   }
 
   /// The issues of calls that failed since a time and are not done with; if there are too many, those of most calls.
-  func failed(since: Timestamp, in namespace: Namespace) throws(StoreError) -> FoundIssues {
-    let (now, marks) = (clock.now, try marks(in: namespace))
+  func failed(since: Timestamp, in namespace: Namespace, _ marks: Marks) throws(StoreError) -> FoundIssues {
+    let now = clock.now
     // One more than the limit shows whether there are more.
     var query = FailedQuery(in: namespace, limit: PageSize.issues.most + 1, at: now)
     query.since = since
