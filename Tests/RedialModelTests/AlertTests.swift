@@ -330,6 +330,11 @@ struct AlertTests {
     target.recent.count(.seconds(1), succeeded: false, ended: true, at: now)
     #expect(
       found() == ["failing: No attempt at a b has succeeded in 15 minutes. 5 calls wait. [redial targets 'a b']"])
+    // A part of it that began to fail before is said as what it is.
+    target.failing = [FailingPart(.path("/x"), since: now + .seconds(-999))]
+    #expect(
+      found().last == "failing: a b: /x fails, the rest works: . 0 calls are tried again. [redial targets 'a b']")
+    target.failing = []
     target.recent.count(.seconds(1), succeeded: true, ended: true, at: now)
     #expect(found() == [])
     // A message about a receiver of messages would be another message to it.

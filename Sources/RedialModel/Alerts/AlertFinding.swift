@@ -111,7 +111,7 @@ public struct AlertFinding: StoredRecord, Hashable {
       summary =
         "\(shown) is late: \(Self.calls(issue.calls, one: "waits", several: "wait")), the oldest for "
         + "\((now - issue.firstAt).roughly). They wait for: \(reasons.joined(separator: ", "))."
-    case .failing where target.recent.isFailing(at: now):
+    case .failing where issue.id == IssueID(issue.callKind, issue.target, .failing, ""):
       (since, summary) = (nil, "No attempt at \(shown) has succeeded in 15 minutes.\(wait)")
     default:
       since = issue.firstAt
